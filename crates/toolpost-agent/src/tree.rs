@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use toolpost_core::activation::{Limits, Reason};
+use toolpost_core::model::Request;
 use toolpost_core::{Code, ToolError};
 
 /// The id of the run that a call starts: whoever makes the same call again finds the same run. `number` tells several
@@ -77,10 +78,27 @@ pub(crate) struct Drawn<'a> {
     branch: &'a Branch,
     held: Amount,
     /// The answer may have at most so many tokens, where that is less than was wanted.
-    pub(crate) output: Option<u64>,
+    output: Option<u64>,
 }
 
 impl Drawn<'_> {
+    /// The request, with an answer that is no longer than what is set aside.
+    pub(crate) fn within(&self, request: &Request) -> Request {
+        let most = match (request.max_output_tokens, self.output) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        Request { max_output_tokens: most, ..request.clone() }
+    }
+
+    /// Counts what an attempt has used that is made again. Returns whether there is still as much for the next one as was
+    /// set aside.
+    pub(crate) fn lose(&self, used: Amount) -> bool {
+        let mut ledger = self.branch.tree.ledger();
+        ledger.settle(&self.branch.id, Amount::default(), used);
+        ledger.fits(&self.branch.id)
+    }
+
     /// Counts what was used.
     pub(crate) fn settle(mut self, used: Amount) {
         let held = std::mem::take(&mut self.held);

@@ -92,6 +92,12 @@ pub enum Fact {
         seq: u64,
         /// What is used up.
         reason: Reason,
+        /// Tokens of attempts at this step that gave no answer.
+        #[serde(default, skip_serializing_if = "Usage::is_nothing")]
+        usage: Usage,
+        /// What those cost.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<f64>,
     },
     /// An agent was started that the run does not wait for.
     Spawned {

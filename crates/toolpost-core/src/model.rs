@@ -371,6 +371,11 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// Whether nothing was used.
+    pub fn is_nothing(&self) -> bool {
+        *self == Usage::default()
+    }
+
     /// Both together.
     pub fn plus(&self, other: &Usage) -> Usage {
         Usage {

@@ -10,6 +10,7 @@ use futures_util::StreamExt;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use toolpost_core::activation::{Fact, Reason, Todo};
 use toolpost_core::host::{BoxFuture, Seen};
@@ -19,14 +20,29 @@ use toolpost_core::{Call, Code, ToolError};
 /// Maximum number of tokens of an answer that are set aside where the model's own limit is not known.
 const USUAL_OUTPUT: u64 = 8_192;
 
+/// Maximum number of requests for one answer, each for a shorter one than that before, because attempts that broke off have
+/// used a part of the budget.
+const MOST_REQUESTS: u32 = 5;
+
 /// A model gave no answer.
 pub(super) struct Unanswered {
     /// Why.
-    error: ModelError,
+    why: Why,
     /// What it had said until then.
     text: String,
     /// Tokens of the request and of that text, where there is some: providers bill them.
     pub(super) usage: Usage,
+}
+
+/// Why a model gave no answer.
+enum Why {
+    Failed(ModelError),
+    /// The budget of the tree has nothing left for it.
+    Spent(Reason),
+}
+
+fn stopped() -> ModelError {
+    ModelError::new(ModelErrorKind::Cancelled, "the run was stopped")
 }
 
 /// The steps of all runs of this process.
@@ -129,51 +145,32 @@ impl Running {
     /// Asks the model. Its answer is durable before this returns, where it has calls.
     async fn ask(&self, seq: u64, cancel: &CancellationToken, beat: &Heartbeat) -> Result<(), ToolError> {
         self.load_extras().await;
-        let mut request = self.request();
         self.tell(Heard::Asking);
-        let drawn = match self.draw(&request, cancel).await {
-            Ok(drawn) => drawn,
-            Err(Reason::Stopped) => {
-                let error = ModelError::new(ModelErrorKind::Cancelled, "the run was stopped");
-                let (text, usage) = (String::new(), Usage::default());
-                self.record(Fact::ModelFailed { seq, error, text, usage, cost: None });
-                return Ok(());
-            }
-            Err(reason) => {
-                self.record(Fact::Spent { seq, reason });
-                return Ok(());
-            }
-        };
-        request.max_output_tokens = match (request.max_output_tokens, drawn.output) {
-            (Some(one), Some(other)) => Some(one.min(other)),
-            (one, other) => one.or(other),
-        };
-        match self.response(request, cancel, beat).await {
+        let price = self.model.profile().price.as_ref();
+        match self.response(self.request(), cancel, beat).await {
             Ok(response) => {
-                drawn.settle(self.used(&response.usage));
                 self.tell(Heard::Answered { seq, response: &response });
                 let has_calls = response.tool_calls().next().is_some();
-                let cost = self.model.profile().price.as_ref().map(|price| price.of(&response.usage));
+                let cost = price.map(|price| price.of(&response.usage));
                 self.record(Fact::Answered { seq, response, cost });
                 if has_calls { self.context.committed().await } else { Ok(()) }
             }
-            Err(Unanswered { error, text, usage }) => {
-                drawn.settle(self.used(&usage));
-                self.tell(Heard::Failed(&error));
-                let price = self.model.profile().price.as_ref().filter(|_| usage.output > 0);
-                let cost = price.map(|price| price.of(&usage));
-                self.record(Fact::ModelFailed { seq, error, text, usage, cost });
+            Err(Unanswered { why, text, usage }) => {
+                let cost = price.filter(|_| usage.output > 0).map(|price| price.of(&usage));
+                match why {
+                    Why::Spent(reason) => self.record(Fact::Spent { seq, reason, usage, cost }),
+                    Why::Failed(error) => {
+                        self.tell(Heard::Failed(&error));
+                        self.record(Fact::ModelFailed { seq, error, text, usage, cost });
+                    }
+                }
                 Ok(())
             }
         }
     }
 
     /// Sets aside of the tree's budget what a request may use.
-    pub(super) async fn draw(
-        &self,
-        request: &Request,
-        cancel: &CancellationToken,
-    ) -> Result<Drawn<'_>, Reason> {
+    async fn draw(&self, request: &Request, cancel: &CancellationToken) -> Result<Drawn<'_>, Why> {
         let profile = self.model.profile();
         let wanted = match Asked::of(request, profile).input() {
             None => Wanted::default(),
@@ -183,10 +180,13 @@ impl Running {
                 price: profile.price.clone(),
             },
         };
-        self.branch.draw(&wanted, cancel).await
+        self.branch.draw(&wanted, cancel).await.map_err(|reason| match reason {
+            Reason::Stopped => Why::Failed(stopped()),
+            reason => Why::Spent(reason),
+        })
     }
 
-    pub(super) fn used(&self, usage: &Usage) -> Amount {
+    fn used(&self, usage: &Usage) -> Amount {
         let cost = self.model.profile().price.as_ref().map(|price| price.of(usage));
         Amount::new(usage.input.saturating_add(usage.output), cost)
     }
@@ -196,7 +196,7 @@ impl Running {
         self.tell(Heard::Waiting);
         tokio::select! {
             () = cancel.cancelled() => self.record(match self.is_out_of_time.load(Ordering::Acquire) {
-                true => Fact::Spent { seq, reason: Reason::Time },
+                true => Fact::Spent { seq, reason: Reason::Time, usage: Usage::default(), cost: None },
                 false => Fact::StopAsked,
             }),
             () = self.signalled.notified() => {}
@@ -234,7 +234,7 @@ impl Running {
         }
     }
 
-    /// The whole response to a request, with its tokens counted; what is streamed is told.
+    /// The whole response to a request, with its tokens counted in it and in the budget; what is streamed is told.
     pub(super) async fn response(
         &self,
         request: Request,
@@ -245,23 +245,21 @@ impl Running {
         let mut said = String::new();
         // What attempts before this one have used: providers bill what they have said.
         let mut lost = Usage::default();
-        let failed = |error: ModelError, text: String, lost: Usage| {
-            let usage = asked.of_unfinished(&text).plus(&lost);
-            Err(Unanswered { error, text, usage })
-        };
-        let mut stream = self.model.stream(request, cancel.child_token());
-        loop {
+        let unasked = |why: Why, usage: Usage| Unanswered { why, text: String::new(), usage };
+        let mut drawn = self.draw(&request, cancel).await.map_err(|why| unasked(why, lost))?;
+        let mut stream = self.model.stream(drawn.within(&request), cancel.child_token());
+        let (mut requests, mut attempts_before) = (1, 0);
+        let error = loop {
             let delta = tokio::select! {
                 biased;
-                () = cancel.cancelled() => {
-                    return failed(ModelError::new(ModelErrorKind::Cancelled, "the run was stopped"), said, lost);
-                }
+                () = cancel.cancelled() => break stopped(),
                 delta = stream.next() => delta,
             };
             beat.beat();
             match delta {
                 Some(Ok(Delta::Done(mut response))) => {
                     asked.count(&mut response);
+                    drawn.settle(self.used(&response.usage));
                     response.usage = response.usage.plus(&lost);
                     return Ok(response);
                 }
@@ -272,17 +270,36 @@ impl Running {
                 Some(Ok(Delta::Thinking(text))) => self.tell(Heard::Thinking(&text)),
                 Some(Ok(Delta::ToolCall { name, .. })) => self.tell(Heard::WritingCall(&name)),
                 Some(Ok(Delta::Retry { attempt, delay_ms, error })) => {
-                    lost = lost.plus(&asked.of_unfinished(&said));
+                    let used = asked.of_unfinished(&said);
+                    lost = lost.plus(&used);
                     said.clear();
-                    self.tell(Heard::Retry { attempt, delay_ms, error: &error });
+                    self.tell(Heard::Retry { attempt: attempts_before + attempt, delay_ms, error: &error });
+                    if drawn.lose(self.used(&used)) {
+                        continue;
+                    }
+                    if requests == MOST_REQUESTS {
+                        break error;
+                    }
+                    // The next attempt could use more than is left: it is made by a request for a shorter answer.
+                    (requests, attempts_before) = (requests + 1, attempts_before + attempt);
+                    drop((stream, drawn));
+                    tokio::select! {
+                        () = cancel.cancelled() => return Err(unasked(Why::Failed(stopped()), lost)),
+                        () = tokio::time::sleep(Duration::from_millis(delay_ms)) => {}
+                    }
+                    drawn = self.draw(&request, cancel).await.map_err(|why| unasked(why, lost))?;
+                    stream = self.model.stream(drawn.within(&request), cancel.child_token());
                 }
-                Some(Err(error)) => return failed(error, said, lost),
+                Some(Err(error)) => break error,
                 None => {
                     let message = "the model's stream ended without an answer; try again";
-                    return failed(ModelError::new(ModelErrorKind::Protocol, message), said, lost);
+                    break ModelError::new(ModelErrorKind::Protocol, message);
                 }
             }
-        }
+        };
+        let usage = asked.of_unfinished(&said);
+        drawn.settle(self.used(&usage));
+        Err(Unanswered { why: Why::Failed(error), text: said, usage: usage.plus(&lost) })
     }
 
     /// Runs a call of the last answer. Its events are its record.

@@ -35,16 +35,11 @@ impl Running {
             ),
             ..Request::default()
         };
-        // Where the budget of the tree has nothing left for a summary, the list is free.
-        let Ok(drawn) = self.draw(&request, cancel).await else { return (plain, Usage::default()) };
-        let most = drawn.output.map_or(request.max_output_tokens, Some);
-        let request = Request { max_output_tokens: most, ..request };
-        let (summary, usage) = match self.response(request, cancel, &Heartbeat::default()).await {
+        match self.response(request, cancel, &Heartbeat::default()).await {
             Ok(response) if !response.text().trim().is_empty() => (response.text(), response.usage),
             Ok(response) => (plain, response.usage),
+            // Where the budget of the tree has nothing left for a summary, the list is free.
             Err(unanswered) => (plain, unanswered.usage),
-        };
-        drawn.settle(self.used(&usage));
-        (summary, usage)
+        }
     }
 }

@@ -213,8 +213,9 @@ impl State {
                     self.compact(*turns, summary);
                 }
             }
-            Fact::Spent { seq, reason } => {
+            Fact::Spent { seq, reason, usage, cost } => {
                 if self.is_open(*seq, &Todo::Ask) || self.is_open(*seq, &Todo::Wait) {
+                    self.spend(usage, *cost);
                     self.spent = Some(*reason);
                 }
             }

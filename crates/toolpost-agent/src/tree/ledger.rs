@@ -259,6 +259,15 @@ impl Ledger {
         }
     }
 
+    /// Whether what is spent and set aside fits into the budgets of an agent and of all above it.
+    pub fn fits(&self, id: &str) -> bool {
+        self.path(id).iter().filter_map(|id| self.nodes.get(id)).all(|node| {
+            let used = node.spent.plus(node.held);
+            node.limits.tokens.is_none_or(|most| used.tokens <= most)
+                && node.limits.cost.is_none_or(|most| used.cost <= (most * PARTS) as u64)
+        })
+    }
+
     /// Whether an agent, or one above it, has a limit of cost.
     pub fn has_cost_limit(&self, id: &str) -> bool {
         self.path(id).iter().filter_map(|id| self.nodes.get(id)).any(|node| node.limits.cost.is_some())

@@ -18,6 +18,7 @@ use toolpost_core::model::{
     Arguments, Delta, Finish, Model, ModelError, ModelErrorKind, Part, Profile, Request, Response, Usage,
 };
 use toolpost_core::outcome::{Attachment, AttachmentContent};
+use toolpost_core::text::tokens;
 use toolpost_core::{
     Capability, Context, Event, Executor, Memory, Output, Registry, Spec, ToolError, dynamic,
 };
@@ -439,6 +440,65 @@ async fn what_is_signalled_is_heard_before_the_next_turn() {
     let asked = model.asked.lock().unwrap();
     let text = format!("{:?}", asked[1].messages);
     assert!(text.contains("[from child] found it"), "{text}");
+}
+
+/// Breaks off in each attempt, however often it is asked, and keeps what it was asked.
+#[derive(Default)]
+struct Broken(Profile, Mutex<Vec<Option<u64>>>);
+
+impl Model for Broken {
+    fn profile(&self) -> &Profile {
+        &self.0
+    }
+
+    fn stream(
+        &self,
+        request: Request,
+        _: CancellationToken,
+    ) -> BoxStream<'static, Result<Delta, ModelError>> {
+        self.1.lock().unwrap().push(request.max_output_tokens);
+        let most = request.max_output_tokens.unwrap_or(100).min(100);
+        let words = (1..200).map(|count| "lost ".repeat(count));
+        let text = words.take_while(|text| tokens(text) as u64 <= most).last().unwrap_or_default();
+        let attempt = move |attempt| {
+            let error = ModelError::new(ModelErrorKind::Network, "cut");
+            [Ok(Delta::Text(text.clone())), Ok(Delta::Retry { attempt, delay_ms: 0, error })]
+        };
+        let last = Err(ModelError::new(ModelErrorKind::Network, "cut for good"));
+        stream::iter((1..=4).flat_map(attempt).chain([last])).boxed()
+    }
+}
+
+#[tokio::test]
+async fn attempts_that_broke_off_never_exceed_the_budget() {
+    let mut is_used_up = 0;
+    for tokens in (150..2_500).step_by(50) {
+        let world = world();
+        let driver = LocalDriver::new();
+        let plain = Answers::new(Profile::default(), Vec::new());
+        let limits = Limits { tokens: Some(tokens), ..Limits::default() };
+        let mut activation = activation(&world, &plain, limits);
+        let model = Arc::new(Broken {
+            0: Profile { output_tokens: Some(400), ..Profile::default() },
+            ..Broken::default()
+        });
+        activation.model = Arc::clone(&model) as _;
+        let branch = activation.branch.clone();
+        driver.add(activation).unwrap();
+        driver.start("run");
+        let ended = driver.wait("run").await.unwrap();
+        let used = ended.usage.input + ended.usage.output;
+        assert!(used <= tokens, "{used} of {tokens}: {ended:?}");
+        assert_eq!(branch.spent().tokens, used, "the ledger has what the run has: {ended:?}");
+        let asked = model.1.lock().unwrap().clone();
+        assert!(asked.iter().flatten().is_sorted_by(|one, next| one >= next), "{asked:?}");
+        match ended.reason {
+            Reason::Tokens => is_used_up += 1,
+            reason => assert_eq!(reason, Reason::Model, "{ended:?}"),
+        }
+        assert_eq!(State::of("run", &world.sink.log.events()).usage(), ended.usage);
+    }
+    assert!((5..45).contains(&is_used_up), "{is_used_up}");
 }
 
 /// A price of a dollar for each token.

@@ -489,7 +489,9 @@ impl View {
     fn spend(&mut self, run: &str, fact: &Fact) {
         let (usage, cost) = match fact {
             Fact::Answered { response, cost, .. } => (&response.usage, cost),
-            Fact::ModelFailed { usage, cost, .. } | Fact::Compacted { usage, cost, .. } => (usage, cost),
+            Fact::ModelFailed { usage, cost, .. }
+            | Fact::Spent { usage, cost, .. }
+            | Fact::Compacted { usage, cost, .. } => (usage, cost),
             _ => return,
         };
         let (tokens, cost) = (usage.input.saturating_add(usage.output), cost.unwrap_or_default());
