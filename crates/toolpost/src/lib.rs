@@ -18,6 +18,7 @@ mod undo;
 
 pub use runtime::{Frontend, Runtime, ServerChoice};
 
+use clap::error::{ContextKind, ContextValue};
 use cli::{Cli, Command, Flags};
 use config::Config;
 use config::env::Environment;
@@ -43,7 +44,7 @@ pub fn run() -> ExitCode {
 pub fn run_with(words: Vec<OsString>, extension: Option<Arc<dyn Extension>>) -> ExitCode {
     let cli = match Cli::read(&words) {
         Ok(cli) => cli,
-        Err(error) => return refuse(&words, &error),
+        Err(error) => return refuse(&words, with_advice(error)),
     };
     let environment = Environment::read();
     let printer = Printer::new(cli.flags.json, &environment);
@@ -113,8 +114,19 @@ pub fn run_with(words: Vec<OsString>, extension: Option<Arc<dyn Extension>>) -> 
     }
 }
 
+/// A name of a tool where a command is wanted is advised to `call`.
+fn with_advice(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return error };
+    if word.is_empty() || toolpost_tools::names().tool(word).is_none() {
+        return error;
+    }
+    let tip = format!("`{word}` is a tool: run it with `toolpost call {word}`");
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    error
+}
+
 /// A command line that makes no sense. A program that asked for JSON gets this as JSON too.
-fn refuse(words: &[OsString], error: &clap::Error) -> ExitCode {
+fn refuse(words: &[OsString], error: clap::Error) -> ExitCode {
     let has = |wanted: &str| words.iter().take_while(|word| *word != "--").any(|word| word == wanted);
     let streams = has("stream-json") || has("--output=stream-json");
     let asks_for_json = has("--json") || streams;

@@ -222,6 +222,9 @@ impl Runtime {
     }
 }
 
+/// Why there is no data directory.
+pub(crate) const NO_DATA_DIRECTORY: &str = "neither XDG_DATA_HOME nor HOME is an absolute path";
+
 /// The store that the configuration names. The workspace's own is replaced by memory where it cannot be written, with a note.
 fn store(config: &Config, records: bool) -> Result<(Arc<dyn Store>, Option<String>), ToolError> {
     let memory = |note: String| (toolpost_store::open_when_used(&StoreUrl::Memory), records.then_some(note));
@@ -231,7 +234,7 @@ fn store(config: &Config, records: bool) -> Result<(Arc<dyn Store>, Option<Strin
         Some(url) if config.is_store_named => Ok((toolpost_store::open_when_used(url), None)),
         Some(url) if config.can_keep() => Ok((toolpost_store::open_when_used(url), None)),
         Some(_) => Ok(memory(format!("your data directory cannot be written, {lost}"))),
-        None => Ok(memory(format!("you have no data directory, {lost}"))),
+        None => Ok(memory(format!("there is no data directory ({NO_DATA_DIRECTORY}), {lost}"))),
     }
 }
 

@@ -34,7 +34,7 @@ pub fn not_a_file(name: &str, what: &str) -> ToolError {
 pub fn not_a_folder(name: &str) -> ToolError {
     ToolError::new(
         Code::NotAFile,
-        format!("`{name}` is not a folder, or a name above it is a file; name a folder"),
+        format!("`{name}` is not a folder, or lies below a file; name another path"),
     )
     .with("path", name)
 }

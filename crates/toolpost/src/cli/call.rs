@@ -9,7 +9,7 @@ pub struct Call {
     /// The tool's name or alias; `toolpost tools` lists them.
     pub tool: String,
     /// Its arguments: a JSON object, `-` to read one from standard input, or the main one as plain text and key=value
-    /// pairs.
+    /// pairs. Paths in them count from the root of the workspace, not from the current folder.
     #[arg(value_name = "ARGS")]
     pub arguments: Vec<String>,
     /// Check the name, the arguments and the policy, and run nothing.

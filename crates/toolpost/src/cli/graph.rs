@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 /// Shows dependencies.
 #[derive(Debug, Args)]
 pub struct Graph {
-    /// Folder to look at; the workspace root if left out.
+    /// Folder to look at, from the workspace root; all of it if left out.
     pub path: Option<String>,
     /// How the graph is written.
     #[arg(long, value_name = "FORMAT", default_value = "mermaid")]

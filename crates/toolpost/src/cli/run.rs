@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 /// Runs an agent.
 #[derive(Debug, Args)]
 pub struct Run {
-    /// The agent's file, or its name.
+    /// The agent's file, by its path from the current folder, or the agent's name.
     #[arg(required_unless_present = "resume")]
     pub agent: Option<String>,
     /// What it has to do; `-` reads it from standard input.

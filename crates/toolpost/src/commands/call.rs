@@ -10,11 +10,12 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 use toolpost_agent::agent_file::Loaded;
+use toolpost_core::capability::Need;
 use toolpost_core::executor::{Agreed, Retry};
 use toolpost_core::outcome::Metadata;
 use toolpost_core::policy::Effect;
 use toolpost_core::text::nearest;
-use toolpost_core::{Call, Code, Outcome, ToolError};
+use toolpost_core::{Call, Code, Outcome, ToolError, Workspace};
 
 pub(crate) fn run(runtime: Runtime, printer: &Printer, flags: &CallFlags) -> u8 {
     let threads = match threads() {
@@ -114,7 +115,23 @@ async fn call(runtime: &Runtime, printer: &Printer, flags: &CallFlags) -> u8 {
         call = call.dry_run();
     }
     let outcome = run_until_interrupted(runtime, call).await;
-    print(printer, flags, &outcome)
+    let status = print(printer, flags, &outcome);
+    if let (Err(error), false) = (&outcome.result, printer.is_json())
+        && let Some(path) = from_root(runtime, error)
+    {
+        printer
+            .say(Tone::Note, &format!("paths count from the root of the workspace: `{}`", harmless(&path)));
+    }
+    status
+}
+
+/// The path from the root of a file that is not there, but is in the current folder.
+fn from_root(runtime: &Runtime, error: &ToolError) -> Option<String> {
+    let (Code::FileNotFound, Ok(disk)) = (error.code(), &runtime.config.workspace) else { return None };
+    let path = error.details().get("path")?.as_str()?;
+    let cwd = &runtime.config.cwd;
+    let folder = cwd.strip_prefix(disk.root()).ok().filter(|folder| !folder.as_os_str().is_empty())?;
+    cwd.join(path).exists().then(|| folder.join(path).to_string_lossy().into_owned())
 }
 
 /// Waits for the server that a tool may be of, or for somebody who wants this process to end. A call that the policy
@@ -256,7 +273,10 @@ fn print(printer: &Printer, flags: &CallFlags, outcome: &Outcome) -> u8 {
         Err(error) => {
             printer.error(error);
             if error.code() == Code::ToolNotFound {
-                printer.say(Tone::Note, "`toolpost tools` lists the tools");
+                printer.say(
+                    Tone::Note,
+                    &elsewhere(&outcome.tool).unwrap_or_else(|| "`toolpost tools` lists the tools".into()),
+                );
             } else if error.code() == Code::ValidationError && !outcome.tool.contains("__") {
                 printer
                     .say(Tone::Note, &format!("`toolpost tools show {}` tells what it takes", outcome.tool));
@@ -268,6 +288,17 @@ fn print(printer: &Printer, flags: &CallFlags, outcome: &Outcome) -> u8 {
         }
     }
     outcome.exit_status()
+}
+
+/// Where a built-in tool is that is not here.
+fn elsewhere(name: &str) -> Option<String> {
+    let tool = toolpost_tools::names().tool(name)?;
+    let packs = toolpost_tools::packs(&toolpost_tools::Settings::default());
+    let pack = packs.iter().find(|pack| pack.tools().iter().any(|one| one.name() == tool))?;
+    Some(match pack.needs().contains(&Need::Agents) {
+        true => format!("`{tool}` is there for agents alone: `toolpost run` and `toolpost chat` start them"),
+        false => format!("`{tool}` is there where the key `model` names a model that accepts images"),
+    })
 }
 
 fn print_dry_run(printer: &Printer, outcome: &Outcome) {

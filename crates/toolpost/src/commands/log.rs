@@ -12,6 +12,7 @@ use toolpost_core::event::EventKind;
 use toolpost_core::store::{EventQuery, Logged, OutcomeFilter};
 use toolpost_core::text::nearest;
 use toolpost_core::{Code, ToolError};
+use toolpost_store::StoreUrl;
 
 /// How long one look for new events waits.
 const LOOK: Duration = Duration::from_secs(1);
@@ -108,6 +109,10 @@ fn outcome(text: &str) -> Result<OutcomeFilter, ToolError> {
 /// What was asked for, and that there is none of it.
 fn nothing(stored: &Stored, log: &Log) -> Result<String, ToolError> {
     let store = stored.url();
+    if matches!(stored.config.store, Some(StoreUrl::Memory)) {
+        let message = "the store `memory` ends with the command that fills it, so there is no log; name another with --store";
+        return Ok(message.to_owned());
+    }
     if stored.store.last_position()? == 0 {
         return Ok(format!("the log of {store} is empty; `toolpost call` and `toolpost mcp` write it"));
     }

@@ -12,6 +12,7 @@ use crate::config::{self, Config};
 use crate::output::{Printer, Tone, harmless};
 use crate::runtime::{Audience, Frontend, threads};
 use prompts::AgentPrompts;
+use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,6 +26,10 @@ use toolpost_server::{Extension, Options, Server};
 
 /// Maximum number of commands in the background of a server.
 const MOST_BACKGROUND: usize = 8;
+
+/// For whoever starts the server by hand, and would see nothing.
+const BY_HAND: &str = "note: waiting for messages of an MCP client on standard input; `toolpost mcp install` enters this server in \
+                       a client's configuration, --http serves at an address, and Ctrl-C ends it";
 
 /// At the end, each tool gets so long to clean up.
 const CLEANUP: Duration = Duration::from_secs(5);
@@ -105,6 +110,9 @@ fn serve(
         match admission {
             // On one of the threads that calls run on, so that none need be woken for them.
             None => {
+                if std::io::stdin().is_terminal() {
+                    printer.say(Tone::Note, BY_HAND);
+                }
                 let server = Arc::clone(&server);
                 tokio::spawn(async move { server.serve_stdio().await }).await.map_err(stopped)?;
             }

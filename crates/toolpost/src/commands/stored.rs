@@ -5,6 +5,7 @@ use crate::cli::{Flags, Which};
 use crate::config::Config;
 use crate::config::env::Environment;
 use crate::output::{Printer, Tone};
+use crate::runtime::NO_DATA_DIRECTORY;
 use std::sync::Arc;
 use std::time::Duration;
 use toolpost_core::store::{EventQuery, SessionSummary, Store};
@@ -55,9 +56,10 @@ fn open(flags: &Flags, environment: Environment, reads: Reads) -> Result<Stored,
         }
         Some(url) => toolpost_store::open(url)?,
         None => {
-            let message =
-                "you have no data directory, so nothing is kept; name a store with --store sqlite:PATH";
-            return Err(missing(message.to_owned()));
+            return Err(missing(format!(
+                "there is no data directory ({NO_DATA_DIRECTORY}), so nothing is kept; set HOME, or name a store with \
+                 --store sqlite:PATH"
+            )));
         }
     };
     Ok(Stored { config, store })

@@ -337,3 +337,50 @@ fn advice_to_delete_a_folder_names_what_is_protected_in_it() {
     assert!(ran.stderr.contains("--allow-rule 'delete: /plain'"), "{}", ran.stderr);
     assert!(!ran.stderr.contains("protected in it"), "{}", ran.stderr);
 }
+
+#[test]
+fn a_path_of_the_current_folder_is_told_from_the_root() {
+    let home = Home::new();
+    home.write("repo/src/deep/inside.txt", "x\n");
+    let run = |args: &[&str]| {
+        let mut command = home.command(args);
+        Ran::of(command.current_dir(home.path("repo/src/deep")).output().unwrap())
+    };
+    let ran = run(&["call", "read", "inside.txt"]);
+    assert_eq!(ran.status, 1);
+    let note = "paths count from the root of the workspace: `src/deep/inside.txt`\n";
+    assert!(ran.stderr.ends_with(note), "{}", ran.stderr);
+    assert_eq!(run(&["call", "read", "src/deep/inside.txt"]).status, 0);
+    let ran = run(&["call", "read", "nowhere.txt"]);
+    assert!(ran.status == 1 && !ran.stderr.contains("paths count"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_tool_that_is_elsewhere_is_told_where() {
+    check(
+        &["spawn_agent", "{}"],
+        2,
+        "",
+        "`spawn_agent` is there for agents alone: `toolpost run` and `toolpost chat` start them",
+    );
+    check(
+        &["capture_screenshot", "{}"],
+        2,
+        "",
+        "`capture_screenshot` is there where the key `model` names a model that accepts images",
+    );
+    check(&["raed", "{}"], 2, "", "`toolpost tools` lists the tools");
+}
+
+#[test]
+fn a_tool_in_place_of_a_command_is_advised_to_call() {
+    let home = Home::new();
+    let ran = home.run(&["read", "README.md"]);
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.contains("`read` is a tool: run it with `toolpost call read`"), "{}", ran.stderr);
+    let (status, json) = home.json(&["grep", "x"]);
+    let message = json["error"]["message"].as_str().unwrap();
+    assert!(status == 2 && message.contains("`toolpost call grep`"), "{message}");
+    let ran = home.run(&["frobnicate"]);
+    assert!(ran.status == 2 && !ran.stderr.contains("is a tool"), "{}", ran.stderr);
+}

@@ -1,7 +1,7 @@
 //! The store as people meet it: `log`, `sessions`, `stats`, `gc`, the flags `--store` and `--session`, and that no tool
 //! reaches its files.
 
-use crate::Home;
+use crate::{Home, Ran};
 use serde_json::json;
 use std::path::Path;
 
@@ -417,4 +417,20 @@ fn tools_work_where_nothing_can_be_kept() {
         assert!(said.contains("--store"), "{args:?}: {said}");
     }
     assert!(!home.path("data/toolpost").exists());
+}
+
+#[test]
+fn without_a_home_it_is_said_why_nothing_is_kept() {
+    let home = Home::new();
+    let run = |args: &[&str]| {
+        let mut command = home.command(args);
+        Ran::of(command.env_remove("HOME").env_remove("XDG_DATA_HOME").output().unwrap())
+    };
+    let why = "neither XDG_DATA_HOME nor HOME is an absolute path";
+    let ran = run(&["call", "list"]);
+    assert!(ran.status == 0 && ran.stderr.contains(why), "{}", ran.stderr);
+    let ran = run(&["undo"]);
+    assert!(ran.status == 1 && ran.stderr.contains(why), "{}", ran.stderr);
+    let ran = home.run(&["log", "--store", "memory"]);
+    assert!(ran.stderr.contains("the store `memory` ends with the command"), "{}", ran.stderr);
 }

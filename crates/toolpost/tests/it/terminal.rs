@@ -179,3 +179,9 @@ fn a_reader_that_leaves_is_no_error_and_a_full_disk_is() {
         assert!([0, 2].contains(&bash(line).status), "{line}");
     }
 }
+
+#[test]
+fn a_server_that_is_started_by_hand_says_what_it_waits_for() {
+    let (status, seen) = typed_on_a_terminal(Home::new().command(["mcp"]), "\x04");
+    assert!(status == 0 && seen.contains("waiting for messages of an MCP client"), "{seen}");
+}
