@@ -59,9 +59,13 @@ pub fn run_with(words: Vec<OsString>, extension: Option<Arc<dyn Extension>>) -> 
         Command::Trust(trust) => commands::trust::run(&printer, &flags, environment, trust),
         Command::Doctor => commands::doctor::run(&printer, &flags, environment),
         Command::Mcp(mcp) => commands::mcp::run(&printer, &flags, environment, mcp, extension),
-        Command::Call(call) => with_runtime(&flags, environment, &printer, Records::Yes, |runtime| {
-            commands::call::run(runtime, &printer, call)
-        }),
+        Command::Call(call) => {
+            // A check does nothing that could be kept.
+            let records = if call.check { Records::No } else { Records::Yes };
+            with_runtime(&flags, environment, &printer, records, |runtime| {
+                commands::call::run(runtime, &printer, call)
+            })
+        }
         Command::Refs(refs) => with_runtime(&flags, environment, &printer, Records::Yes, |runtime| {
             commands::refs::run(runtime, &printer, refs)
         }),

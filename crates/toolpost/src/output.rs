@@ -282,6 +282,15 @@ impl Printer {
         self.write_data(text);
     }
 
+    /// Data for a person in lines that fit the terminal, broken at spaces, those that go on indented; elsewhere as it is. Has
+    /// no colours yet.
+    pub(crate) fn fitted_data<'a>(&self, text: &'a str, indent: usize) -> Cow<'a, str> {
+        match self.stdout_is_terminal {
+            true => Cow::Owned(width::for_terminal(text, indent)),
+            false => Cow::Borrowed(text),
+        }
+    }
+
     /// Whether a person sees the data on a terminal that obeys, so that a page can be drawn anew.
     pub(crate) fn can_redraw(&self) -> bool {
         self.stdout_is_terminal && self.can_move && !self.is_json

@@ -70,7 +70,13 @@ impl Tool for GetCodebaseMap {
             let (mut symbols, mut coverage) = engine.map(inquiry, &query, &args.focus)?;
             symbols.retain(|symbol| asking.shows(&symbol.file));
             let note = match symbols.is_empty() {
-                true => asking.note(vec!["no symbols found here".to_owned()], &coverage),
+                true => asking.note(
+                    vec![
+                        "no symbols found here; in files of languages that are not known, search the text"
+                            .to_owned(),
+                    ],
+                    &coverage,
+                ),
                 false => asking.note(Vec::new(), &coverage),
             };
             let room = args.max_tokens.saturating_sub(tokens(&note));

@@ -64,8 +64,15 @@ fn list(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
     let mut page = String::new();
     for (entry, definition) in &offered {
         let causes = entry.capabilities().to_string();
-        let name = printer.bold(&format!("{:width$}", definition.name));
-        page.push_str(&format!("{name}  {causes:12}  {}\n", harmless(&definition.description)));
+        let name = format!("{:width$}", definition.name);
+        let line = format!("{name}  {causes:12}  {}", harmless(&definition.description));
+        let line = printer.fitted_data(&line, 4);
+        // On a terminal narrower than the name, the line is broken within its padding.
+        let line = match line.strip_prefix(&name) {
+            Some(rest) => format!("{}{rest}\n", printer.bold(&name)),
+            None => format!("{line}\n"),
+        };
+        page.push_str(&line);
     }
     printer.page(&page);
     for entry in unknown_there {
@@ -82,7 +89,7 @@ fn list(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
                 "{count} more can be called, and are left out of the list to save tokens; a model finds them by `tool_search`: {}{more}",
                 names.join(", ")
             );
-            printer.say(Tone::Note, &message);
+            printer.say_fitted(Tone::Note, &message, 4);
         }
     }
     let (of_role, refused): (Vec<_>, Vec<_>) = refused
@@ -100,10 +107,13 @@ fn list(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
         let is_allowed = runtime.context.policy().offers(&spec.name, spec.required);
         let service = spec.needs.iter().find(|need| is_allowed && !runtime.context.has(**need));
         let message = match service {
-            Some(service) => format!("not offered here: {name} (needs the {} service)", service.as_str()),
+            Some(service) => {
+                let advice = spec.missing_advice.map(|advice| format!(": {advice}")).unwrap_or_default();
+                format!("not offered here: {name} (needs the {} service{advice})", service.as_str())
+            }
             None => format!("not offered under this policy: {name} (needs {})", spec.required),
         };
-        printer.say(Tone::Note, &message);
+        printer.say_fitted(Tone::Note, &message, 4);
     }
     Ok(())
 }

@@ -434,3 +434,13 @@ fn without_a_home_it_is_said_why_nothing_is_kept() {
     let ran = home.run(&["log", "--store", "memory"]);
     assert!(ran.stderr.contains("the store `memory` ends with the command"), "{}", ran.stderr);
 }
+
+#[test]
+fn a_check_makes_no_store() {
+    let home = Home::new();
+    let store = format!("sqlite:{}", home.path("new/a.db").display());
+    assert_eq!(home.run(&["call", "list", "--check", "--store", &store]).status, 0);
+    assert!(!home.path("new").exists());
+    assert_eq!(home.run(&["call", "list", "--store", &store]).status, 0);
+    assert!(home.path("new/a.db").exists());
+}

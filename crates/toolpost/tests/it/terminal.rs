@@ -185,3 +185,27 @@ fn a_server_that_is_started_by_hand_says_what_it_waits_for() {
     let (status, seen) = typed_on_a_terminal(Home::new().command(["mcp"]), "\x04");
     assert!(status == 0 && seen.contains("waiting for messages of an MCP client"), "{seen}");
 }
+
+#[test]
+fn the_list_of_tools_fits_the_terminal() {
+    let home = Home::new();
+    for columns in [60, 100] {
+        let mut command = home.command(["tools"]);
+        let (_, seen) = talking_on_columns(
+            columns,
+            {
+                command.env("NO_COLOR", "1");
+                command
+            },
+            |_| None,
+        );
+        let longest = seen.lines().max_by_key(|line| line.chars().count()).unwrap();
+        assert!(longest.chars().count() <= usize::from(columns), "{columns}: {longest}");
+        assert!(seen.contains("\n    "), "{seen}");
+    }
+    // Narrower than any name: nothing breaks.
+    assert_eq!(talking_on_columns(10, home.command(["tools"]), |_| None).0, 0);
+    // In a pipe a tool is a line.
+    let piped = home.run(&["tools"]).stdout;
+    assert!(piped.lines().all(|line| !line.starts_with(' ')), "{piped}");
+}
