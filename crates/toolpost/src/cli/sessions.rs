@@ -9,13 +9,13 @@ use clap::{Args, Subcommand, ValueEnum};
 pub enum SessionsCommand {
     /// Show the agents of a session as a tree: how each stands, and what it cost.
     Show {
-        /// The session.
+        /// The session, as `toolpost sessions` lists it.
         #[arg(value_name = "SESSION")]
         of: String,
     },
     /// Go on with a run whose process has ended before it did.
     Resume {
-        /// The session.
+        /// The session, as `toolpost sessions` lists it, or one run of it: SESSION/RUN.
         #[arg(value_name = "SESSION")]
         of: String,
         /// Go on with it although another process holds it: on this machine that process is ended, elsewhere what it still
@@ -33,13 +33,13 @@ pub enum SessionsCommand {
     Fork(ForkFlags),
     /// Tell a run again from what was recorded. Nothing runs; the first event that differs is named.
     Replay {
-        /// The session.
+        /// The session, as `toolpost sessions` lists it, or one run of it: SESSION/RUN.
         #[arg(value_name = "SESSION")]
         of: String,
     },
     /// Print a session as one page of HTML, or as JSON.
     Export {
-        /// The session.
+        /// The session, as `toolpost sessions` lists it, or one run of it: SESSION/RUN.
         #[arg(value_name = "SESSION")]
         of: String,
         /// As what.
@@ -48,7 +48,7 @@ pub enum SessionsCommand {
     },
     /// Delete a session: its events, virtual files and todos.
     Rm {
-        /// The session.
+        /// The session, as `toolpost sessions` lists it.
         #[arg(value_name = "SESSION")]
         of: String,
     },
@@ -57,7 +57,7 @@ pub enum SessionsCommand {
 /// Begins another run from one.
 #[derive(Debug, Args)]
 pub struct ForkFlags {
-    /// The session.
+    /// The session, as `toolpost sessions` lists it, or one run of it: SESSION/RUN.
     #[arg(value_name = "SESSION")]
     pub of: String,
     /// The first step that is done anew; `toolpost log` shows them. Otherwise all that was done stays.

@@ -222,6 +222,9 @@ fn remove(printer: &Printer, stored: &Stored, session: &str) -> Result<u8, ToolE
             }
             Ok(0)
         }
-        false => Err(ToolError::new(Code::FileNotFound, format!("there is no session `{session}`"))),
+        false => Err(ToolError::new(
+            Code::FileNotFound,
+            format!("there is no session `{session}`; `toolpost sessions` shows which there are"),
+        )),
     }
 }

@@ -21,6 +21,7 @@ const DEEPEST: usize = 4;
 
 /// A file that waits for trust or has it.
 #[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Found {
     /// From the root of the workspace.
     pub(crate) path: String,

@@ -33,6 +33,7 @@ const MCP_FILE: &str = ".mcp.json";
 
 /// A file of the configuration, for people.
 #[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct ConfigFile {
     pub(crate) layer: Layer,
     pub(crate) path: String,

@@ -2,6 +2,7 @@
 
 use crate::Home;
 use crate::terminal::typed_on_a_terminal;
+use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 
 const USER: &str = ".config/toolpost/config.toml";
@@ -167,4 +168,38 @@ fn colours_are_for_terminals() {
     let mut command = home.command(["doctor"]);
     command.env("NO_COLOR", "1");
     assert!(!typed_on_a_terminal(command, "").1.contains('\x1b'));
+}
+
+#[test]
+fn keys_of_json_are_spelled_alike() {
+    fn check(command: &[&str], value: &Value) {
+        match value {
+            Value::Object(fields) => fields.iter().for_each(|(key, value)| {
+                // Paths and names of tools are keys too.
+                let is_word = key.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_');
+                assert!(!is_word || !key.contains('_'), "{command:?}: {key}");
+                check(command, value);
+            }),
+            Value::Array(items) => items.iter().for_each(|item| check(command, item)),
+            _ => {}
+        }
+    }
+    let home = Home::new();
+    home.write("repo/.toolpost/config.toml", "policy = 'privileged'\n");
+    home.run(&["call", "write", "a.txt", "content=x"]);
+    for command in [
+        &["doctor"][..],
+        &["trust", "--list"],
+        &["packs"],
+        &["agents"],
+        &["sessions"],
+        &["stats"],
+        &["undo", "--dry-run"],
+        &["tasks"],
+        &["vfs", "list"],
+        &["policy", "show"],
+        &["gc"],
+    ] {
+        check(command, &home.json(command).1);
+    }
 }
