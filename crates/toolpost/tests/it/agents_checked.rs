@@ -16,6 +16,16 @@ fn check(head: &str, status: i32, expected: &[&str]) {
 
 #[test]
 fn scripts_are_checked_with_the_tools_there_are() {
+    let unknown = "`read` has no argument `filPath`; did you mean `filePath`?";
+    check("script:\n  - say: a\n  - call: read\n    args: { filPath: x }", 1, &[&format!("5:5: {unknown}")]);
+    check(
+        "script:\n  - parallel:\n      - { call: read, args: { filPath: x }, optional: true }",
+        0,
+        &[&format!("5:11: {unknown}")],
+    );
+    // Other spellings and references.
+    check("script:\n  - call: Read\n    args: { file_path: '{{task}}', limit: '{{task}}' }", 0, &[]);
+    check("script:\n  - call: read\n    args: { filepath: x }", 0, &[]);
     check(
         "script:\n  - say: a\n  - call: raed\n    args: { filePath: x }",
         1,

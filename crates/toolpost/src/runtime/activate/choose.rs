@@ -2,6 +2,7 @@
 
 use super::{Runtime, Withheld};
 use crate::runtime::RuleNames;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use toolpost_agent::AgentFile;
@@ -137,12 +138,29 @@ impl Runtime {
                         short(tool)
                     )
                 }
-                _ => continue,
+                _ => match self.odd_argument(tool, arguments_at(&value, &field)) {
+                    Some(message) => message,
+                    None => continue,
+                },
             };
             let severity = if is_optional { Severity::Warning } else { Severity::Broken };
             problems.push(Problem::new(&agent.file, at(&field), Some(&field), severity, message));
         }
         problems
+    }
+
+    /// An argument of a call that its tool does not have. Values may be references, which are known in the run alone.
+    fn odd_argument(&self, tool: &str, arguments: Option<&Value>) -> Option<String> {
+        let arguments = arguments.filter(|arguments| arguments.is_object())?.clone();
+        let ctx = self.context.with_policy(Policy::privileged());
+        let error = self.executor.validate(&ctx, tool, arguments).err()?;
+        let problems = error.details().get("errors")?.as_array()?;
+        let odd = problems.iter().find(|problem| problem["found"] == "an unknown argument")?;
+        let hint = match odd["nearest"].as_str() {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("`toolpost tools show {}` tells what it takes", short(tool)),
+        };
+        Some(format!("`{}` has no argument `{}`; {hint}", short(tool), short(odd["path"].as_str()?)))
     }
 
     /// The tools of a pack that the policy allows as a whole.
@@ -244,6 +262,12 @@ impl Runtime {
         };
         RuleNames::new(servers).and(own).misspelt(policy).into_iter().map(problem).collect()
     }
+}
+
+/// The arguments of the call at this place of a script: `script[2].parallel[0].call`.
+fn arguments_at<'a>(script: &'a Value, field: &str) -> Option<&'a Value> {
+    let step = field.strip_prefix("script")?.strip_suffix(".call")?;
+    script.pointer(&step.replace(['[', '.'], "/").replace(']', ""))?.get("args")
 }
 
 /// Whether an agent that names no tools is not given this one: agents below another have no todos and start no agents
