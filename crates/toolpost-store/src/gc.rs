@@ -10,20 +10,30 @@ const PART: u64 = 10;
 /// So long after one look comes the next.
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// Whether the last look was a day ago.
+/// Whether the last look was a day ago, or would be on a later day than this.
 pub(crate) fn is_due(tx: &mut dyn Tx, now_ms: u64) -> Result<bool, Failure> {
-    let last = first(tx.rows("SELECT last FROM counters WHERE name = 'collected'", &[])?);
-    Ok(last.map_or(Ok(0), |mut row| row.number())?.saturating_add(DAY_MS) <= now_ms)
+    let is_due = |last: u64| last.saturating_add(DAY_MS) <= now_ms || last > now_ms.saturating_add(DAY_MS);
+    Ok(last_look(tx)?.is_none_or(is_due))
 }
 
-/// Takes the look of this day. False where another process has taken it.
-pub(crate) fn take_day(tx: &mut dyn Tx, now_ms: u64) -> Result<bool, Failure> {
+/// Takes the look of this day. Returns the moment from which ages are counted; none where another process has taken it, and
+/// where the clock was ahead at the last look.
+///
+/// That moment is at most a day after the last look: a clock that is ahead once deletes nothing that is young.
+pub(crate) fn take_day(tx: &mut dyn Tx, now_ms: u64) -> Result<Option<u64>, Failure> {
+    let last = last_look(tx)?;
     let taken = tx.run(
         "INSERT INTO counters (name, last) VALUES ('collected', ?1)
-         ON CONFLICT (name) DO UPDATE SET last = excluded.last WHERE counters.last <= ?2",
-        &[now_ms.into(), now_ms.saturating_sub(DAY_MS).into()],
+         ON CONFLICT (name) DO UPDATE SET last = excluded.last WHERE counters.last <= ?2 OR counters.last > ?3",
+        &[now_ms.into(), now_ms.saturating_sub(DAY_MS).into(), now_ms.saturating_add(DAY_MS).into()],
     )?;
-    Ok(taken > 0)
+    let trusted = last.map_or(now_ms, |last| now_ms.min(last.saturating_add(DAY_MS)));
+    Ok((taken > 0 && last.is_none_or(|last| last <= now_ms)).then_some(trusted))
+}
+
+fn last_look(tx: &mut dyn Tx) -> Result<Option<u64>, Failure> {
+    let row = first(tx.rows("SELECT last FROM counters WHERE name = 'collected'", &[])?);
+    row.map(|mut row| row.number()).transpose()
 }
 
 /// Deletes what ended before a moment.

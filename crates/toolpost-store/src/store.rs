@@ -461,9 +461,12 @@ impl Store for SqlStore {
 
     fn collect_daily(&self, retention: &Retention, now_ms: u64) -> Result<Option<Collected>, ToolError> {
         // Most of the time a look is enough, and nobody waits for a turn to write.
-        if !self.read(move |tx| gc::is_due(tx, now_ms))? || !self.write(move |tx| gc::take_day(tx, now_ms))? {
+        if !self.read(move |tx| gc::is_due(tx, now_ms))? {
             return Ok(None);
         }
-        self.collect(retention, now_ms).map(Some)
+        match self.write(move |tx| gc::take_day(tx, now_ms))? {
+            Some(trusted_ms) => self.collect(retention, trusted_ms).map(Some),
+            None => Ok(None),
+        }
     }
 }

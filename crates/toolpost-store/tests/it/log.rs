@@ -15,6 +15,7 @@ on_every_store!(
     statistics_count_calls,
     what_is_old_goes,
     what_is_old_goes_once_a_day,
+    a_clock_that_is_ahead_once_deletes_nothing,
     strange_texts_come_back_as_they_were,
     a_slow_clock_makes_no_session_older,
     events_of_a_call_are_found_by_its_tool,
@@ -172,6 +173,21 @@ fn what_is_old_goes_once_a_day(fresh: &Fresh) {
     assert_eq!(store.collect_daily(&keep, 4 * DAY).unwrap().map(|gone| gone.events), Some(1));
     // A clock that is behind deletes nothing.
     assert_eq!(store.collect_daily(&keep, DAY).unwrap(), None);
+}
+
+fn a_clock_that_is_ahead_once_deletes_nothing(fresh: &Fresh) {
+    use toolpost_core::store::Retention;
+    const DAY: u64 = 24 * 60 * 60 * 1000;
+    let store = fresh.open();
+    let keep = Retention { age_ms: 30 * DAY, bytes: u64::MAX };
+    let deleted = |day: u64| store.collect_daily(&keep, day * DAY).unwrap().map(|gone| gone.events);
+    store.append(&[warning("young", 100 * DAY, "x")]).unwrap();
+    assert_eq!(deleted(100), Some(0));
+    assert_eq!(deleted(200), Some(0), "the clock is ahead");
+    assert_eq!(deleted(101), None, "it is right again");
+    assert_eq!(deleted(102), Some(0));
+    assert_eq!(deleted(300), Some(0), "nobody was here for long");
+    assert_eq!(deleted(301), Some(1), "the day after, it is believed");
 }
 
 fn strange_texts_come_back_as_they_were(fresh: &Fresh) {
