@@ -2,7 +2,7 @@
 //!
 //! Where no person is at a terminal, every question is answered at once with nobody.
 
-use crate::output::{Printer, Tone, harmless};
+use crate::output::{Printer, Tone, on_terminal};
 use std::io::{BufRead, IsTerminal};
 use std::sync::Arc;
 use toolpost_core::host::{BoxFuture, Confirm, Scope};
@@ -94,7 +94,7 @@ pub(crate) const NOT_AN_ANSWER: &str = "one of these letters, please; nothing ha
 pub(crate) fn answer(question: &Question, line: &str) -> Option<Answer> {
     let (word, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
     match word.to_lowercase().as_str() {
-        "n" | "no" => Some(Answer::No(harmless(rest.trim()).into_owned())),
+        "n" | "no" => Some(Answer::No(on_terminal(rest.trim()).into_owned())),
         "yes" => Some(Answer::Yes(Scope::Once)),
         word => {
             choices(question).into_iter().find(|(key, _, _)| *key == word).and_then(|(_, _, answer)| answer)

@@ -386,8 +386,8 @@ pub(crate) fn on_terminal(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// The text without what a terminal would obey.
-pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+/// The text without what a terminal would obey, for those who look at it later.
+fn harmless(text: &str) -> Cow<'_, str> {
     let is_harmful = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     if !text.contains(is_harmful) {
         return Cow::Borrowed(text);

@@ -2,7 +2,7 @@
 
 use crate::cli::Agents;
 use crate::config::{FoundAgent, FoundAgents, State};
-use crate::output::{Mark, Printer, Tone, harmless, one_line};
+use crate::output::{Mark, Printer, Tone, on_terminal, one_line};
 use crate::runtime::Runtime;
 use serde_json::{Value, json};
 use toolpost_agent::agent_file::{Loaded, Problem, Severity};
@@ -174,7 +174,7 @@ fn check(runtime: &Runtime, printer: &Printer, files: &[String]) -> u8 {
         };
         printer.page(&format!("{} {}\n", printer.mark(mark), one_line(path)));
         for problem in problems {
-            printer.page(&format!("       {}\n", harmless(&problem.to_string())));
+            printer.page(&format!("       {}\n", on_terminal(&problem.to_string())));
         }
     }
     u8::from(!all_sound)

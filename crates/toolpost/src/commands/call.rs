@@ -4,7 +4,7 @@ pub(super) mod arguments;
 
 use crate::cli::Call as CallFlags;
 use crate::config::flags::KeyFlags;
-use crate::output::{Printer, Tone, harmless};
+use crate::output::{Printer, Tone, on_terminal};
 use crate::runtime::{Audience, Runtime, outside_name, threads};
 use serde_json::json;
 use std::sync::Arc;
@@ -96,7 +96,7 @@ async fn call(runtime: &Runtime, printer: &Printer, flags: &CallFlags) -> u8 {
     if runtime.context.tools().snapshot().find(&flags.tool, runtime.context.dialect()).is_err() {
         // It may be a tool of a server that cannot be used, or not yet.
         let notes = runtime.servers.notes();
-        notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {}", harmless(note))));
+        notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {}", on_terminal(note))));
     }
     let arguments = match arguments::parse(runtime, &flags.tool, &flags.arguments) {
         Ok(arguments) => arguments,
@@ -119,8 +119,10 @@ async fn call(runtime: &Runtime, printer: &Printer, flags: &CallFlags) -> u8 {
     if let (Err(error), false) = (&outcome.result, printer.is_json())
         && let Some(path) = from_root(runtime, error)
     {
-        printer
-            .say(Tone::Note, &format!("paths count from the root of the workspace: `{}`", harmless(&path)));
+        printer.say(
+            Tone::Note,
+            &format!("paths count from the root of the workspace: `{}`", on_terminal(&path)),
+        );
     }
     status
 }

@@ -10,7 +10,7 @@ mod slash;
 use super::run::{MOST_BACKGROUND, agent, from, is_path, refuse, servers_ready, shut_down};
 use crate::cli::{Chat, Flags, RunOutput};
 use crate::config::env::Environment;
-use crate::output::{Printer, RawMode, Screen, Show, Stage, Tone, harmless};
+use crate::output::{Printer, RawMode, Screen, Show, Stage, Tone, on_terminal};
 use crate::runtime::{Audience, Frontend, Runtime, threads};
 use asking::Asking;
 use attach::Attached;
@@ -124,11 +124,11 @@ fn begin(printer: &Printer, stage: &Arc<Stage>, conversation: &Conversation, out
         "activation": conversation.id, "notes": conversation.notes,
     });
     stage.begin(&model, &init, conversation.redactor());
-    conversation.notes.iter().for_each(|note| stage.note(&harmless(note)));
+    conversation.notes.iter().for_each(|note| stage.note(&on_terminal(note)));
     if !printer.is_on_terminal() && output != RunOutput::StreamJson {
         // The first says which model it is, which is no problem.
         let notes = conversation.notes.iter().skip(1);
-        notes.for_each(|note| printer.say(Tone::Note, &format!("note: {}", harmless(note))));
+        notes.for_each(|note| printer.say(Tone::Note, &format!("note: {}", on_terminal(note))));
     }
 }
 

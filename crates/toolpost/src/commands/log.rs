@@ -5,7 +5,7 @@ use crate::calendar::moment;
 use crate::call_id;
 use crate::cli::{Flags, Log};
 use crate::config::env::Environment;
-use crate::output::{Printer, Tone, harmless, one_line};
+use crate::output::{Printer, Tone, on_terminal, one_line};
 use std::time::Duration;
 use toolpost_core::activation::{Fact, Todo};
 use toolpost_core::event::EventKind;
@@ -149,7 +149,7 @@ fn line(logged: &Logged) -> String {
     let call = call_id::ending(event.call.as_deref().unwrap_or("-"));
     let agent = event.agent.as_ref().map(|agent| format!(" {agent}")).unwrap_or_default();
     let what = format!("{:8} {}", toolpost_store::label(&event.kind), details(&event.kind));
-    let what = one_line(&harmless(what.trim_end()));
+    let what = one_line(&on_terminal(what.trim_end()));
     let text = format!("{} {call:>width$}{agent}  {what}", moment(event.at_ms), width = call_id::SHOWN);
     match text.char_indices().nth(WIDTH) {
         Some((end, _)) => format!("{}…", &text[..end]),

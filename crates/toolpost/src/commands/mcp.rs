@@ -9,7 +9,7 @@ use super::call::interrupted;
 use crate::cli::{Flags, Mcp, McpCommand};
 use crate::config::env::Environment;
 use crate::config::{self, Config};
-use crate::output::{Printer, Tone, harmless};
+use crate::output::{Printer, Tone, on_terminal};
 use crate::runtime::{Audience, Frontend, threads};
 use prompts::AgentPrompts;
 use std::io::IsTerminal;
@@ -66,14 +66,14 @@ fn serve(
     let agents = runtime.host.known().all(&runtime);
     for agent in agents.values() {
         let notes = runtime.offer_custom(agent);
-        notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {}", harmless(note))));
+        notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {}", on_terminal(note))));
     }
     // Agents are prompts; a program that brings prompts of its own is asked for those instead.
     let extension = extension.or_else(|| AgentPrompts::of(agents).map(|prompts| Arc::new(prompts) as _));
     let config = &runtime.config;
     let admission = mcp.http.map(|address| admission(printer, config, mcp, address)).transpose()?;
     let notes = runtime.servers.notes();
-    notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {}", harmless(note))));
+    notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {}", on_terminal(note))));
     let plugins = runtime.plugins.as_ref();
     plugins.inspect(|plugins| plugins.recall());
     let of_servers = plugins.map(Plugins::instructed);

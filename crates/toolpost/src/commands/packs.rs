@@ -1,7 +1,7 @@
 //! `toolpost packs`: which packs there are, what each of their tools can cause, and what the policy says to them.
 
 use crate::advice::allow_flags;
-use crate::output::{Printer, Tone, harmless};
+use crate::output::{Printer, Tone, on_terminal};
 use crate::runtime::Runtime;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use toolpost_core::{Pack, Policy, Spec};
 pub(crate) fn run(runtime: &Runtime, printer: &Printer) -> u8 {
     let policy = runtime.policy();
     for note in runtime.know_all() {
-        printer.say(Tone::Note, &format!("note: {}", harmless(&note)));
+        printer.say(Tone::Note, &format!("note: {}", on_terminal(&note)));
     }
     let own = toolpost_tools::packs(&toolpost_tools::Settings::default());
     let servers = runtime.plugins.iter().flat_map(|plugins| plugins.packs());
@@ -37,7 +37,7 @@ fn page(runtime: &Runtime, printer: &Printer, policy: &Policy, pack: &Pack, widt
         "{}  {}: {needs}\n  {}\n",
         printer.bold(pack.name()),
         manifest.risk_profile(),
-        harmless(manifest.description())
+        on_terminal(manifest.description())
     );
     page.push_str(&match pack.assert_allowed(policy) {
         Ok(()) => match pack.requirements().intersection(policy.askable()) {

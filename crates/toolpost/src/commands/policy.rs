@@ -4,7 +4,7 @@ mod import;
 
 use super::call::arguments;
 use crate::cli::Policy;
-use crate::output::{Printer, harmless};
+use crate::output::{Printer, on_terminal};
 use crate::runtime::Runtime;
 use toolpost_core::access::ResourceKind;
 use toolpost_core::policy::{Explanation, Request};
@@ -46,7 +46,7 @@ fn explain(runtime: &Runtime, printer: &Printer, tool: &str, words: &[String]) -
             let value = serde_json::to_value(&explanation).unwrap_or_default();
             printer.json(&redactor.redact_json(value));
         }
-        false => printer.data(&harmless(&redactor.redact(&explanation.to_string()))),
+        false => printer.data(&on_terminal(&redactor.redact(&explanation.to_string()))),
     }
     Ok(())
 }

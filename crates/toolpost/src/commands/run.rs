@@ -5,7 +5,7 @@ use crate::calendar::moment;
 use crate::cli::{Flags, ForkFlags, Run, RunOutput, SessionsCommand};
 use crate::config::env::Environment;
 use crate::confirm::Terminal;
-use crate::output::{Printer, Screen, Show, Shown, Stage, Tone, harmless, unwritable};
+use crate::output::{Printer, Screen, Show, Shown, Stage, Tone, on_terminal, unwritable};
 use crate::runtime::{Audience, Chosen, Frontend, Prepared, Resumed, Runtime, Seat, holder, threads};
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Read};
@@ -199,7 +199,8 @@ pub(super) fn agent(runtime: &Runtime, printer: &Printer, word: &str) -> Result<
         return Err(ToolError::new(Code::ValidationError, message));
     }
     let others = problems.iter().filter(|problem| problem.field.as_deref() != Some("description"));
-    others.for_each(|problem| printer.say(Tone::Note, &format!("note: {}", harmless(&problem.to_string()))));
+    others
+        .for_each(|problem| printer.say(Tone::Note, &format!("note: {}", on_terminal(&problem.to_string()))));
     Ok(agent)
 }
 
@@ -288,7 +289,7 @@ async fn start(
 pub(super) async fn servers_ready(runtime: &Runtime, printer: &Printer) {
     if runtime.plugins.is_some() {
         for (_, error) in runtime.executor.all_ready(&runtime.context).await {
-            printer.say(Tone::Note, &format!("note: {}", harmless(error.message())));
+            printer.say(Tone::Note, &format!("note: {}", on_terminal(error.message())));
         }
     }
 }
@@ -313,10 +314,13 @@ async fn drive(
     });
     let (agent_name, limits) = (activation.start.agent.clone(), activation.start.limits.clone());
     stage.begin(&model, &init, &redactor);
-    notes.iter().for_each(|note| stage.note(&harmless(note)));
+    notes.iter().for_each(|note| stage.note(&on_terminal(note)));
     if !printer.is_on_terminal() && output != RunOutput::StreamJson {
         // The first says which model it is, which is no problem.
-        notes.iter().skip(1).for_each(|note| printer.say(Tone::Note, &format!("note: {}", harmless(note))));
+        notes
+            .iter()
+            .skip(1)
+            .for_each(|note| printer.say(Tone::Note, &format!("note: {}", on_terminal(note))));
     }
     let driver = runtime.host.driver();
     let is_resumed = fact.is_some();

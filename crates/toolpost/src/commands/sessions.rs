@@ -8,7 +8,7 @@ use super::stored::{Reads, Stored, with_store};
 use crate::calendar::moment;
 use crate::cli::{ExportFormat, Flags, SessionsCommand};
 use crate::config::env::Environment;
-use crate::output::{Printer, Tone, harmless};
+use crate::output::{Printer, Tone, on_terminal};
 use crate::runtime::{Recorded, holder};
 use serde_json::{Value, json};
 use toolpost_agent::kernel::{State, replay};
@@ -61,14 +61,15 @@ fn list(printer: &Printer, stored: &Stored) -> Result<u8, ToolError> {
         printer.say(Tone::Note, &message);
         return Ok(0);
     }
-    let width = sessions.iter().map(|one| harmless(&one.session).chars().count()).max().unwrap_or(0).max(7);
+    let width =
+        sessions.iter().map(|one| on_terminal(&one.session).chars().count()).max().unwrap_or(0).max(7);
     let head = format!(
         "{:width$}  {:19}  {:>8}  {:>7}  {:>7}",
         "session", "last active (UTC)", "events", "calls", "failed"
     );
     let mut page = format!("{}\n", printer.bold(&head));
     for one in sessions {
-        let (name, last) = (harmless(&one.session).into_owned(), moment(one.last_ms));
+        let (name, last) = (on_terminal(&one.session).into_owned(), moment(one.last_ms));
         let line =
             format!("{name:width$}  {last:19}  {:>8}  {:>7}  {:>7}\n", one.events, one.calls, one.failures);
         page.push_str(&line);
@@ -110,26 +111,26 @@ fn show(printer: &Printer, stored: &Stored, session: &str) -> Result<u8, ToolErr
         }));
         return Ok(0);
     }
-    let mut page = format!("{}\n", printer.bold(&harmless(&recorded.session)));
+    let mut page = format!("{}\n", printer.bold(&on_terminal(&recorded.session)));
     for (root, holder) in roots.iter().zip(&held) {
         let name = recorded.name_of(root);
         if recorded.roots.len() > 1 {
-            page.push_str(&format!("run {}\n", harmless(&name)));
+            page.push_str(&format!("run {}\n", on_terminal(&name)));
         }
         for (_, state) in recorded.tree_of(root) {
             page.push_str(&line(state));
         }
         let is_open = recorded.states.get(root).is_some_and(|state| state.ended().is_none());
         match holder {
-            Some(holder) => page.push_str(&format!("held by {}\n", harmless(holder))),
+            Some(holder) => page.push_str(&format!("held by {}\n", on_terminal(holder))),
             None if is_open => page.push_str(&format!(
                 "not finished; `toolpost sessions resume {}` goes on with it\n",
-                harmless(&name)
+                on_terminal(&name)
             )),
             None => {}
         }
     }
-    page.push_str(&format!("workspace {}\n", harmless(&start.workspace)));
+    page.push_str(&format!("workspace {}\n", on_terminal(&start.workspace)));
     printer.page(&page);
     Ok(0)
 }
@@ -148,10 +149,10 @@ fn line(state: &State) -> String {
     let task: String = start.task.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(60).collect();
     format!(
         "{indent}{}  {}  {} turns{tokens}{cost}  {}\n",
-        harmless(&start.agent),
+        on_terminal(&start.agent),
         standing(state),
         state.answers(),
-        harmless(&task)
+        on_terminal(&task)
     )
 }
 

@@ -3,7 +3,7 @@
 use super::stored::{Reads, Stored, nearest_to, size, with_store};
 use crate::cli::{Flags, Stats, Which};
 use crate::config::env::Environment;
-use crate::output::{Printer, Tone, harmless};
+use crate::output::{Printer, Tone, on_terminal};
 use serde_json::json;
 use toolpost_core::ToolError;
 use toolpost_core::store::{EventQuery, ToolStats};
@@ -43,7 +43,7 @@ fn nothing(stored: &Stored, which: &Which) -> Result<String, ToolError> {
 }
 
 fn page(printer: &Printer, tools: &[ToolStats]) -> String {
-    let width = tools.iter().map(|one| harmless(&one.tool).chars().count()).max().unwrap_or(0).max(4);
+    let width = tools.iter().map(|one| on_terminal(&one.tool).chars().count()).max().unwrap_or(0).max(4);
     let most = tools.iter().map(|one| one.calls).max().unwrap_or(1).max(1);
     let head = format!(
         "{:width$}  {:>7}  {:>7}  {:>10}  {:>10}  {:>10}  {:>9}",
@@ -58,7 +58,7 @@ fn page(printer: &Printer, tools: &[ToolStats]) -> String {
             + ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][(eighths % 8) as usize];
         page.push_str(&format!(
             "{:width$}  {:>7}  {failed:>7}  {:>10}  {:>10}  {:>10}  {:>9}  {bar}\n",
-            harmless(&one.tool),
+            on_terminal(&one.tool),
             one.calls,
             time(one.p50_ms),
             time(one.p95_ms),
@@ -68,7 +68,7 @@ fn page(printer: &Printer, tools: &[ToolStats]) -> String {
     }
     let failures = tools.iter().flat_map(|one| one.failures.iter().map(move |failure| (one, failure)));
     for (one, (code, count)) in failures {
-        page.push_str(&format!("  {} failed with {code}: {count}\n", harmless(&one.tool)));
+        page.push_str(&format!("  {} failed with {code}: {count}\n", on_terminal(&one.tool)));
     }
     page
 }

@@ -11,7 +11,7 @@ use super::stored::{Reads, Stored, with_store};
 use crate::calendar::{moment, now_ms};
 use crate::cli::{Flags, TaskFormat, Tasks};
 use crate::config::env::Environment;
-use crate::output::{Printer, Tone, harmless};
+use crate::output::{Printer, Tone, on_terminal};
 use serde_json::json;
 use toolpost_core::store::{By, NewTask, Task, TaskChange};
 use toolpost_core::{Code, ToolError};
@@ -124,7 +124,7 @@ fn show(printer: &Printer, task: &Task) {
     let mut page = format!("{}\n", tree::line(task));
     let mut row = |name: &str, text: &str| {
         if !text.is_empty() {
-            page.push_str(&format!("{} {}\n", printer.bold(&format!("{name:12}")), harmless(text)));
+            page.push_str(&format!("{} {}\n", printer.bold(&format!("{name:12}")), on_terminal(text)));
         }
     };
     row("depends on", &task.depends_on.join(", "));
@@ -135,7 +135,7 @@ fn show(printer: &Printer, task: &Task) {
     row("rejected", task.reason.as_deref().unwrap_or_default());
     for (name, text) in [("description", Some(&task.description)), ("result", task.result.as_ref())] {
         if let Some(text) = text.filter(|text| !text.is_empty()) {
-            page.push_str(&format!("\n{}\n{}\n", printer.bold(name), harmless(text)));
+            page.push_str(&format!("\n{}\n{}\n", printer.bold(name), on_terminal(text)));
         }
     }
     printer.page(&page);

@@ -5,7 +5,7 @@ mod export;
 pub(crate) use export::price;
 
 use crate::cli::{Call as CallFlags, Tools};
-use crate::output::{Printer, Tone, harmless};
+use crate::output::{Printer, Tone, on_terminal};
 use crate::runtime::Runtime;
 use serde_json::{Value, json};
 use toolpost_core::executor::Listing;
@@ -26,7 +26,7 @@ pub(crate) fn run(runtime: Runtime, printer: &Printer, command: Option<&Tools>) 
         }
         Tools::List | Tools::Export { .. } | Tools::Lint | Tools::Discover => runtime.know_all(),
     };
-    notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {}", harmless(note))));
+    notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {}", on_terminal(note))));
     let result = match command {
         Tools::List => list(&runtime, printer),
         Tools::Show { name } => show(&runtime, printer, name),
@@ -65,7 +65,7 @@ fn list(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
     for (entry, definition) in &offered {
         let causes = entry.capabilities().to_string();
         let name = format!("{:width$}", definition.name);
-        let line = format!("{name}  {causes:12}  {}", harmless(&definition.description));
+        let line = format!("{name}  {causes:12}  {}", on_terminal(&definition.description));
         let line = printer.fitted_data(&line, 4);
         // On a terminal narrower than the name, the line is broken within its padding.
         let line = match line.strip_prefix(&name) {
@@ -136,7 +136,7 @@ fn show(runtime: &Runtime, printer: &Printer, name: &str) -> Result<(), ToolErro
         "{} {}\n{}\n",
         printer.bold(&definition.name),
         definition.version,
-        harmless(&definition.description)
+        on_terminal(&definition.description)
     );
     page.push_str(&format!("\n{}\n", printer.bold("Arguments")));
     page.push_str(&arguments(&definition.input));
@@ -192,8 +192,8 @@ fn arguments(schema: &Value) -> String {
         text.push_str(&format!(
             "  {:width$}  {kind:8} {}{}{usual}\n",
             format!("{name}{mark}"),
-            harmless(about),
-            harmless(&one_of)
+            on_terminal(about),
+            on_terminal(&one_of)
         ));
     }
     text

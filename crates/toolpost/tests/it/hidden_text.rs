@@ -55,6 +55,21 @@ fn questions_and_terminals_show_codes() {
 }
 
 #[test]
+fn what_is_told_of_sessions_shows_codes() {
+    let home = Home::new();
+    home.write(
+        "repo/says.md",
+        "---\nname: says\ndescription: d\nscript: [ { say: \"{{task}}\" } ]\n---\nx\n",
+    );
+    assert_eq!(home.run(&["run", "says.md", &format!("do {}", all()), "--session", "s"]).status, 0);
+    for args in [&["sessions", "show", "s"][..], &["sessions", "replay", "s"]] {
+        let (_, seen) = talking_on_a_terminal(home.command(args), |_| None);
+        check_seen(&args.join(" "), &seen);
+    }
+    check_seen("the exported page", &home.run(&["sessions", "export", "s"]).stdout);
+}
+
+#[test]
 fn models_get_every_character() {
     let home = Home::new();
     home.write("repo/a.txt", format!("text {}\n", all()));

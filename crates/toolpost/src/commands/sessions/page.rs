@@ -1,6 +1,7 @@
 //! The page that a session is exported to: HTML that needs no other file, no script and no network.
 
 use std::fmt::Write;
+use toolpost_core::text::visible;
 
 const STYLE: &str = include_str!("page.css");
 
@@ -106,15 +107,14 @@ fn lines(text: &str) -> String {
 /// A text that is nothing but text. Control characters that a browser would not show are named.
 pub(super) fn escaped(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
-    for letter in text.chars() {
+    // What is hidden would show another text than the one that was said.
+    for letter in visible(text).chars() {
         match letter {
             '&' => html.push_str("&amp;"),
             '<' => html.push_str("&lt;"),
             '>' => html.push_str("&gt;"),
             '"' => html.push_str("&quot;"),
             '\'' => html.push_str("&#39;"),
-            '\n' | '\t' => html.push(letter),
-            letter if letter.is_control() => html.push('\u{fffd}'),
             letter => html.push(letter),
         }
     }
@@ -127,7 +127,8 @@ mod tests {
 
     #[test]
     fn nothing_in_a_text_becomes_a_tag() {
-        assert_eq!(escaped("<script>&\"'\u{1b}[0m"), "&lt;script&gt;&amp;&quot;&#39;\u{fffd}[0m");
+        assert_eq!(escaped("<script>&\"'\u{1b}[0m"), "&lt;script&gt;&amp;&quot;&#39;\\u{1b}[0m");
+        assert_eq!(escaped("a\u{202e}b\n\tä"), "a\\u{202e}b\n\tä");
         let shown = lines("--- a\n+++ b\n@@ -1 +1 @@\n-<b>\n+x");
         assert!(shown.contains("<span class=\"minus\">-&lt;b&gt;</span>"), "{shown}");
         assert_eq!(lines("+ a list\n- not a diff"), "+ a list\n- not a diff");

@@ -1,6 +1,6 @@
 //! Tasks for people: a tree in which a task stands above those that it depends on. Pure.
 
-use crate::output::{harmless, one_line};
+use crate::output::{on_terminal, one_line};
 use std::collections::{HashMap, HashSet};
 use toolpost_core::store::{Task, TaskStatus};
 
@@ -37,7 +37,7 @@ pub(super) fn line(task: &Task) -> String {
         _ => String::new(),
     };
     let text = format!("{} {} ({}{owner})", task.id, task.title, task.status.as_str());
-    format!("{mark} {}", one_line(&harmless(&text)))
+    format!("{mark} {}", one_line(&on_terminal(&text)))
 }
 
 fn summary(tasks: &[Task]) -> String {

@@ -2,7 +2,7 @@
 
 use super::tree;
 use crate::calendar::moment;
-use crate::output::{Printer, harmless, one_line};
+use crate::output::{Printer, on_terminal, one_line};
 use serde_json::json;
 use std::time::Duration;
 use toolpost_core::ToolError;
@@ -72,7 +72,7 @@ fn tell(printer: &Printer, store: &dyn Store, logged: &Logged) {
     let owner = owner.as_ref().map(|owner| format!(" by {owner}")).unwrap_or_default();
     // A task may have been deleted since; what happened to it is still to be told.
     let title = store.task(task).map(|task| format!(": {}", task.title)).unwrap_or_default();
-    let text = one_line(&harmless(&format!("{task} {}{owner}{title}", status.as_str())));
+    let text = one_line(&on_terminal(&format!("{task} {}{owner}{title}", status.as_str())));
     printer.page(&format!("{} {text}\n", moment(logged.event.at_ms)));
 }
 
