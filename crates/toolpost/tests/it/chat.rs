@@ -338,6 +338,27 @@ fn attachments_come_through_the_workspace() {
     puppet.ends();
 }
 
+#[test]
+fn words_with_an_at_that_name_no_file_are_words() {
+    let home = Home::new();
+    let puppet = Puppet::at(&home);
+    home.write("repo/notes.txt", "milk\n");
+    home.write("repo/src/lib.rs", "");
+    let mut seat = with_puppet(&home, &["plain.md"], 100);
+    let long = "x".repeat(300);
+    // As it stands in code that somebody pastes.
+    let pasted =
+        format!("why?\n@@ -1,3 +1,4 @@\n@src\n@app.route(\"/\")\n@notes.txt/x\n@{long}\n@nothing.rs");
+    seat.types(&format!("\x1b[200~{pasted}\x1b[201~\r"));
+    assert_eq!(puppet.hears(), [pair("user", &pasted)]);
+    puppet.ends();
+    seat.reads("`@src` goes as a word: `src` is a folder");
+    seat.reads("and 1 more word");
+    // A file that is none of the agent's business is not left out in silence.
+    seat.types("see @../x\r");
+    seat.reads("error[PATH_ESCAPE]");
+}
+
 /// An image of one pixel.
 const PIXEL: &[u8] = &[
     0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48, 0x44, 0x52, 0x00,

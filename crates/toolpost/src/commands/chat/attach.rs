@@ -1,6 +1,7 @@
 //! Files that come with a message: text as a part of it, images beside it. They are opened through the workspace, and only
 //! where the policy lets the agent read them without asking.
 
+use super::super::run::count;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::io::Read;
@@ -13,6 +14,9 @@ const LARGEST_IMAGE: u64 = 8 << 20;
 /// Maximum number of bytes of a text.
 const LARGEST_TEXT: u64 = 256 << 10;
 
+/// Maximum number of words that name no file and are reported.
+const MOST_NOTES: usize = 3;
+
 /// A file that comes with a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Attached {
@@ -24,7 +28,9 @@ impl Attached {
     /// What it is, for a person.
     pub(super) fn shown(&self) -> String {
         match self {
-            Attached::Text { name, text } => format!("{name} ({} lines)", text.lines().count()),
+            Attached::Text { name, text } => {
+                format!("{name} ({})", count(text.lines().count() as u64, "line"))
+            }
             Attached::Image(image) => format!("{} ({})", image.filename, image.media_type),
         }
     }
@@ -54,17 +60,34 @@ impl Said {
     }
 }
 
-/// The files that a message names with `@`, in its order; what names no file is a word like others.
-pub(super) fn named(ctx: &Context, text: &str) -> Result<Vec<Attached>, ToolError> {
-    let mut files = Vec::new();
+/// The files that a message names with `@`, in its order, and what the person should hear of words that name none: those are
+/// words like others.
+pub(super) fn named(ctx: &Context, text: &str) -> Result<(Vec<Attached>, Vec<String>), ToolError> {
+    let (mut files, mut notes) = (Vec::new(), Vec::new());
+    let mut others = 0;
     for word in words(text) {
-        match open(ctx, &word) {
-            Ok(file) => files.push(file),
-            Err(error) if matches!(error.code(), Code::FileNotFound) => {}
-            Err(error) => return Err(error),
+        let error = match open(ctx, &word) {
+            Ok(file) => {
+                files.push(file);
+                continue;
+            }
+            Err(error) => error,
+        };
+        match error.code() {
+            Code::FileNotFound if !word.contains(['/', '.']) => {}
+            Code::FileNotFound | Code::NotAFile if notes.len() < MOST_NOTES => {
+                notes.push(format!("`@{word}` goes as a word: {}", error.message()));
+            }
+            Code::FileNotFound | Code::NotAFile => others += 1,
+            // No file can have this name.
+            Code::ValidationError => {}
+            _ => return Err(error),
         }
     }
-    Ok(files)
+    if others > 0 {
+        notes.push(format!("and {}", count(others, "more word")));
+    }
+    Ok((files, notes))
 }
 
 /// The words behind an `@` at the beginning of a word, without the marks behind them; a name with spaces stands in quotes.

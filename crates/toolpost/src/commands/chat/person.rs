@@ -6,7 +6,7 @@ use super::conversation::{Answered, Conversation};
 use super::slash::Slash;
 use super::{Heading, act, fitting};
 use crate::confirm::{NOT_AN_ANSWER, answer, spelled};
-use crate::output::{Done, Editor, Field, Key, RawMode, Stage, keys_typed, shortened};
+use crate::output::{Done, Editor, Field, Key, RawMode, Stage, keys_typed, on_terminal, shortened};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -134,9 +134,10 @@ impl Desk {
         if let Some(slash) = Slash::parse(&line) {
             return self.obey(conversation, attached, slash).await;
         }
-        let files = named(conversation.context(), &line).and_then(|files| fitting(conversation, files));
-        match files {
-            Ok(files) => {
+        let named = named(conversation.context(), &line);
+        match named.and_then(|(files, notes)| Ok((fitting(conversation, files)?, notes))) {
+            Ok((files, notes)) => {
+                notes.iter().for_each(|note| self.stage.note(&on_terminal(note)));
                 let files: Vec<Attached> = attached.drain(..).chain(files).collect();
                 let shown: Vec<String> = files.iter().map(Attached::shown).collect();
                 if !shown.is_empty() {

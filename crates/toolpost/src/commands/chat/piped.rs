@@ -1,6 +1,6 @@
 //! A conversation without a person: each line of standard input is a message, each answer is printed.
 
-use super::attach::{Said, named};
+use super::attach::{Attached, Said, named};
 use super::conversation::{Answered, Conversation};
 use super::slash::Slash;
 use super::{Heading, act};
@@ -41,7 +41,7 @@ pub(super) async fn talk(printer: &Printer, output: RunOutput, mut conversation:
             }
             continue;
         }
-        let said = match files(&conversation, &line) {
+        let said = match files(printer, &conversation, &line) {
             Ok(files) => Said::new(&line, attached.drain(..).chain(files).collect()),
             Err(error) => {
                 last = refuse(printer, output, &error);
@@ -71,8 +71,10 @@ pub(super) async fn talk(printer: &Printer, output: RunOutput, mut conversation:
     last
 }
 
-fn files(conversation: &Conversation, line: &str) -> Result<Vec<super::attach::Attached>, ToolError> {
-    super::fitting(conversation, named(conversation.context(), line)?)
+fn files(printer: &Printer, conversation: &Conversation, line: &str) -> Result<Vec<Attached>, ToolError> {
+    let (files, notes) = named(conversation.context(), line)?;
+    notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {note}")));
+    super::fitting(conversation, files)
 }
 
 /// Prints an answer. Returns the exit status that it stands for.

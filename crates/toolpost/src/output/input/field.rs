@@ -6,6 +6,9 @@ use crate::output::width::{fitted, width};
 /// Maximum number of rows; of a longer text, those around the cursor are shown.
 const MOST_ROWS: usize = 8;
 
+/// Maximum number of letters of a line that was entered.
+const LONGEST_LINE: usize = 1_000;
+
 /// What is shown of what is being written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Field {
@@ -38,7 +41,10 @@ impl Field {
             rows.push(" ".repeat(indent));
             indent
         };
-        for (place, letter) in self.text.char_indices() {
+        let mut before = None;
+        let mut letters = self.text.char_indices().peekable();
+        while let Some((place, letter)) = letters.next() {
+            let (last, next) = (before.replace(letter), letters.peek().map(|(_, letter)| *letter));
             if letter == '\n' {
                 if place == self.cursor {
                     cursor = (rows.len() - 1, used);
@@ -46,7 +52,7 @@ impl Field {
                 used = next_row(&mut rows);
                 continue;
             }
-            let shown = shown(letter);
+            let shown = shown(last, letter, next);
             // The last column stays free, so that the cursor has a place behind the text.
             if used + width(&shown) > columns - 1 {
                 used = next_row(&mut rows);
@@ -85,21 +91,34 @@ fn around(rows: Vec<String>, cursor: (usize, usize), columns: usize) -> (Vec<Str
     (shown, (cursor.0 - first + 1, cursor.1))
 }
 
-/// A letter as it stands on the screen.
-fn shown(letter: char) -> String {
+/// A letter as it stands on the screen, between others.
+fn shown(before: Option<char>, letter: char, after: Option<char>) -> String {
     match letter {
         '\t' => "  ".to_owned(),
+        // The parts of an emoji stand side by side, so that the columns are the same on every terminal.
+        '\u{200d}' | '\u{fe0f}' | '\u{fe0e}' => {
+            let together: String = before.into_iter().chain([letter]).chain(after).collect();
+            match on_terminal(&together) == together {
+                true => String::new(),
+                false => letter.escape_unicode().to_string(),
+            }
+        }
         letter => on_terminal(letter.encode_utf8(&mut [0; 4])).into_owned(),
     }
 }
 
-/// A text that was entered, for the scroll-back: its first lines, and how many more there are.
+/// A text that was entered, for the scroll-back: its first lines, each of bounded length, and how many more there are.
 pub(crate) fn shortened(text: &str, most: usize) -> String {
     let lines: Vec<&str> = text.trim_end().lines().collect();
-    match lines.len() > most + 1 {
-        true => format!("{}\n… {} more lines", lines[..most].join("\n"), lines.len() - most),
-        false => lines.join("\n"),
-    }
+    let (shown, more) = match lines.len() > most + 1 {
+        true => (&lines[..most], format!("\n… {} more lines", lines.len() - most)),
+        false => (&lines[..], String::new()),
+    };
+    let shown = shown.iter().map(|line| match line.char_indices().nth(LONGEST_LINE) {
+        Some((end, _)) => format!("{} … {} more letters", &line[..end], line[end..].chars().count()),
+        None => (*line).to_owned(),
+    });
+    format!("{}{more}", shown.collect::<Vec<_>>().join("\n"))
 }
 
 #[cfg(test)]
@@ -136,6 +155,8 @@ mod tests {
         check("ab|\nc", 10, &["> ab", "  c"], (0, 4));
         check("ab\n|", 10, &["> ab", "  "], (1, 2));
         check("a\tb\x1b|", 12, &["> a  b␛"], (0, 7));
+        check("👩\u{200d}👧❤\u{fe0f}|", 14, &["> 👩👧❤"], (0, 7));
+        check("a\u{200d}b|", 14, &["> a\\u{200d}b"], (0, 12));
     }
 
     #[test]
@@ -170,5 +191,7 @@ mod tests {
         assert_eq!(shortened("a\nb\n", 5), "a\nb");
         let lines: String = (0..200).map(|number| format!("{number}\n")).collect();
         assert_eq!(shortened(&lines, 2), "0\n1\n… 198 more lines");
+        let long = format!("{}\nb", "ä".repeat(3_000));
+        assert_eq!(shortened(&long, 2), format!("{} … 2000 more letters\nb", "ä".repeat(1_000)));
     }
 }

@@ -102,6 +102,18 @@ impl Keys {
         }
     }
 
+    /// Whether something is being pasted.
+    pub(super) fn is_pasting(&self) -> bool {
+        self.pasted.is_some()
+    }
+
+    /// Ends a paste whose end does not come. What has come of it is there.
+    pub(super) fn end_paste(&mut self) -> Option<Key> {
+        let rest = std::mem::take(&mut self.held);
+        let pasted = [self.pasted.take()?, rest].concat();
+        Some(Key::Paste(text_of(&pasted)))
+    }
+
     /// What was pasted, once its end has come.
     fn paste(&mut self) -> Option<Key> {
         let pasted = self.pasted.get_or_insert_default();
@@ -110,7 +122,7 @@ impl Keys {
             Some(end) => {
                 pasted.extend(self.held.drain(..end));
                 self.held.drain(..PASTE_ENDS.len());
-                let text = String::from_utf8_lossy(pasted).replace("\r\n", "\n").replace('\r', "\n");
+                let text = text_of(pasted);
                 self.pasted = None;
                 Some(Key::Paste(text))
             }
@@ -122,6 +134,11 @@ impl Keys {
             }
         }
     }
+}
+
+/// The text of what was pasted; terminals end its lines in each way there is.
+fn text_of(pasted: &[u8]) -> String {
+    String::from_utf8_lossy(pasted).replace("\r\n", "\n").replace('\r', "\n")
 }
 
 fn found(bytes: &[u8]) -> Found {
@@ -205,6 +222,8 @@ fn escaped(bytes: &[u8]) -> Found {
             };
             key.map_or(Found::Nothing(length), |key| Found::Key(key, length))
         }
+        // The escape key alone, before another key.
+        Some(0x00..=0x1f) => Found::Nothing(1),
         // Alt with a letter means nothing.
         Some(_) => Found::Nothing(2),
     }
@@ -251,6 +270,7 @@ mod tests {
         );
         check(b"\x1b\r\n\x1b[13;2u", &[Key::NewLine, Key::NewLine, Key::NewLine]);
         check(b"\x03\x04", &[Key::Interrupt, Key::EndOfInput]);
+        check(b"\x1b\x1b[A\x1b\x03\x1b\x1bOB", &[Key::Up, Key::Interrupt, Key::Down]);
         // What means nothing is left out.
         check(b"\x1b[99~x\x1bqy\xffz\x1b[?1;2c", &[Key::Letter('x'), Key::Letter('y'), Key::Letter('z')]);
     }
@@ -263,6 +283,16 @@ mod tests {
         check(bytes.as_bytes(), &[Key::Letter('a'), Key::Paste(text), Key::Letter('b')]);
         // Keys inside of a paste are text.
         check(b"\x1b[200~\x03\x1b[A\x1b[201~", &[Key::Paste("\x03\x1b[A".to_owned())]);
+    }
+
+    #[test]
+    fn a_paste_without_an_end_can_be_ended() {
+        let mut keys = Keys::default();
+        assert_eq!(keys.push(b"\x1b[200~one\rtwo\x1b[20"), []);
+        assert!(keys.is_pasting());
+        assert_eq!(keys.end_paste(), Some(Key::Paste("one\ntwo\x1b[20".to_owned())));
+        assert_eq!(keys.push(b"\x03"), [Key::Interrupt]);
+        assert_eq!(keys.end_paste(), None);
     }
 
     #[test]

@@ -15,6 +15,10 @@ const AS_BEFORE: &str = "\x1b[?2004l\x1b[?25h";
 /// The escape key sends the first byte of other keys; so long is waited for the others.
 const REST_OF_A_KEY: Timespec = Timespec { tv_sec: 0, tv_nsec: 30_000_000 };
 
+/// A terminal sends a paste at once. After such a pause, Ctrl-C is a key, and the end of the paste does not come.
+const END_OF_A_PASTE: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+const INTERRUPT: u8 = 0x03;
+
 /// The terminal gives every key to us until this is dropped.
 pub(crate) struct RawMode {
     before: Termios,
@@ -72,20 +76,26 @@ pub(crate) fn keys_typed() -> mpsc::UnboundedReceiver<Key> {
         let stdin = std::io::stdin();
         let mut keys = Keys::default();
         let mut piece = [0; 4096];
+        let is_quiet = |time| {
+            let mut watched = [PollFd::new(&stdin, PollFlags::IN)];
+            poll(&mut watched, Some(time)).is_ok_and(|ready| ready == 0)
+        };
         loop {
-            if keys.is_held() {
-                let mut watched = [PollFd::new(&stdin, PollFlags::IN)];
-                if poll(&mut watched, Some(&REST_OF_A_KEY)).is_ok_and(|ready| ready == 0) {
-                    keys.forget();
-                }
+            if keys.is_held() && is_quiet(&REST_OF_A_KEY) {
+                keys.forget();
             }
+            let has_paused = keys.is_pasting() && is_quiet(&END_OF_A_PASTE);
             let read = match rustix::io::read(&stdin, &mut piece) {
                 Ok(0) => return,
                 Ok(read) => read,
                 Err(rustix::io::Errno::INTR) => continue,
                 Err(_) => return,
             };
-            for key in keys.push(&piece[..read]) {
+            let ended = match piece[..read] {
+                [INTERRUPT] if has_paused => keys.end_paste(),
+                _ => None,
+            };
+            for key in ended.into_iter().chain(keys.push(&piece[..read])) {
                 if send.send(key).is_err() {
                     return;
                 }
