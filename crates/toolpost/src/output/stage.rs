@@ -5,14 +5,16 @@
 //! is shown; for programs each thing that happens is a line of JSON.
 
 mod call;
+mod flow;
 mod held;
 mod region;
 
 use super::input::Field;
 use super::markdown::Markdown;
-use super::width::{columns_of, for_terminal};
+use super::width::for_terminal;
 use super::{on_terminal, one_line, write};
 use call::{finished_line, summary};
+use flow::Flow;
 use held::{Held, Kind};
 use region::{Region, columns};
 use serde_json::{Value, json};
@@ -72,8 +74,8 @@ struct View {
     markdown: Markdown,
     /// Whether the cursor stands at the beginning of a line.
     is_at_start: bool,
-    /// Columns of the line of text that has begun.
-    column: usize,
+    /// The rows of the text that has begun.
+    flow: Flow,
     /// Whether any of the last answer's text was printed.
     has_text: bool,
     /// What was shown last; nothing at first.
@@ -166,7 +168,7 @@ impl Stage {
             region: Region::new(is_text && stderr && can_move, has_color),
             markdown: Markdown::default(),
             is_at_start: true,
-            column: 0,
+            flow: Flow::default(),
             has_text: false,
             block: None,
             model: String::new(),
@@ -372,8 +374,8 @@ impl View {
         if !self.is_at_start {
             self.print(&format!("{rest}\n"));
             self.is_at_start = true;
-            self.column = 0;
         }
+        self.flow = Flow::default();
     }
 
     /// A piece of what is streamed.
@@ -418,11 +420,15 @@ impl View {
                 let safe = on_terminal(text);
                 let shown =
                     if self.has_color { self.markdown.piece(&safe) } else { safe.clone().into_owned() };
+                let shown = match self.region.is_live() {
+                    true => self.flow.piece(&shown, columns()),
+                    false => shown,
+                };
                 self.print(&shown);
                 self.is_at_start = safe.ends_with('\n');
                 self.has_text = true;
                 if self.region.field.is_some() {
-                    self.leave_edge(&shown);
+                    self.leave_edge();
                     self.draw();
                 }
             }
@@ -432,11 +438,10 @@ impl View {
 
     /// Behind the last column a terminal waits for the next letter before it begins a row. Whoever comes back to that place
     /// later finds another one, so that the row begins at once.
-    fn leave_edge(&mut self, printed: &str) {
-        self.column = column_after(self.column, printed, columns());
-        if self.column == columns() {
+    fn leave_edge(&mut self) {
+        if self.flow.is_at_edge() {
             self.print("\r\n");
-            self.column = 0;
+            self.flow.begin_row();
         }
     }
 
@@ -741,27 +746,6 @@ impl Stage {
             self.shared.unwritable.cancel();
         }
     }
-}
-
-/// The column behind a text that begins in this one, on a screen of so many; that number itself where the text fills a row.
-fn column_after(mut column: usize, text: &str, columns: usize) -> usize {
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        column = match letter {
-            '\n' => 0,
-            '\t' => (column / 8 * 8 + 8).min(columns.saturating_sub(1)),
-            // A colour of ours: no column until its end.
-            '\x1b' => {
-                letters.find(|letter| *letter == 'm');
-                column
-            }
-            letter => match columns_of(letter) {
-                wide if column + wide > columns => wide,
-                wide => column + wide,
-            },
-        };
-    }
-    column
 }
 
 impl EventSink for Stage {

@@ -85,7 +85,7 @@ fn what_is_typed_while_it_streams_is_seen_and_sent_next() {
     // Neither gets in the way of the other, whatever comes and in whatever pieces.
     puppet.says("a second one, which is longer than the screen is wide, so that it takes two rows.");
     seat.types(" about 漢字");
-    let whole = "A first line.\nHalf of a second one, which is longer than the screen is wid\ne, so that it takes two rows.\n\n› and what about 漢字";
+    let whole = "A first line.\nHalf of a second one, which is longer than the screen is\nwide, so that it takes two rows.\n\n› and what about 漢字";
     seat.sees("both, whole", |text| text.ends_with(whole));
     seat.types("?\r");
     seat.reads("next: and what about 漢字?");
@@ -357,6 +357,23 @@ fn words_with_an_at_that_name_no_file_are_words() {
     // A file that is none of the agent's business is not left out in silence.
     seat.types("see @../x\r");
     seat.reads("error[PATH_ESCAPE]");
+}
+
+#[test]
+fn what_is_said_is_not_broken_inside_of_words() {
+    let home = Home::new();
+    let puppet = Puppet::at(&home);
+    let mut seat = with_puppet(&home, &["plain.md"], 30);
+    seat.types("hello\r");
+    puppet.hears();
+    puppet.says("An answer of **several words, each of these words remarkab");
+    seat.sees("its beginning", |text| text.contains("\neach of these words remarkab\n"));
+    puppet.says("ly** whole\n\n```\ncode that is longer than the screen\n```\n");
+    puppet.ends();
+    seat.sees("the whole", |text| {
+        text.contains("\nAn answer of several words,\neach of these words\nremarkably whole\n")
+            && text.contains("code that is longer than the s\ncreen\n")
+    });
 }
 
 /// An image of one pixel.

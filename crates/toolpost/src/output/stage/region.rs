@@ -10,6 +10,8 @@ use std::time::Instant;
 
 /// What takes less is not shown: a line that flashes by helps nobody.
 const SHOWN_AFTER_MS: u128 = 300;
+/// On a narrower screen nothing is drawn: its rows would not be those that are counted.
+const FEWEST_COLUMNS: usize = 10;
 /// Maximum number of lines.
 const MOST_LINES: usize = 8;
 
@@ -143,6 +145,9 @@ impl Region {
             return;
         }
         let columns = columns();
+        if columns < FEWEST_COLUMNS {
+            return self.clear();
+        }
         let mut lines = self.shown(columns);
         let mut cursor = (0, 0);
         if let Some(field) = &self.field {

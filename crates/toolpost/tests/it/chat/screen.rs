@@ -104,6 +104,7 @@ impl Screen {
                 match self.held[end] {
                     b'A' => self.row = self.row.saturating_sub(number).max(self.top()),
                     b'C' => self.column = (self.column + number).min(self.columns - 1),
+                    b'D' => self.column = self.column.saturating_sub(number),
                     b'H' => (self.row, self.column) = (self.top(), 0),
                     b'J' if parameters == "2" => {
                         let top = self.top();
