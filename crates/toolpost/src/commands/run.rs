@@ -377,7 +377,8 @@ async fn drive(
         Some(of_call) if !is_interrupted => of_call,
         _ => status(ended.reason, is_interrupted),
     };
-    let why = why(&ended, &limits).map(|(code, message)| (ended.code.unwrap_or(code), message));
+    let why =
+        why(&ended, &limits, branch.spent()).map(|(code, message)| (ended.code.unwrap_or(code), message));
     let facts = Facts {
         agent: agent_name,
         model,
@@ -467,7 +468,7 @@ pub(super) fn status(reason: Reason, is_interrupted: bool) -> u8 {
 }
 
 /// Why a run ended that is not done, in a sentence with what to do.
-pub(super) fn why(ended: &Ended, limits: &Limits) -> Option<(Code, String)> {
+pub(super) fn why(ended: &Ended, limits: &Limits, tree: Amount) -> Option<(Code, String)> {
     let limit = |most: String, key: &str| {
         format!("the run ended at its limit of {most}; raise `limits.{key}` in the agent file")
     };
@@ -479,11 +480,11 @@ pub(super) fn why(ended: &Ended, limits: &Limits) -> Option<(Code, String)> {
         Reason::Time => (Code::Timeout, limit(spelled_time(limits.time_ms.unwrap_or_default()), "time")),
         Reason::Turns => budget(count(limits.turns.unwrap_or_default(), "turn"), "turns"),
         Reason::Tokens => {
-            let used = grouped(ended.usage.input + ended.usage.output);
+            let used = grouped(tree.tokens.max(ended.usage.input + ended.usage.output));
             budget(format!("{} tokens ({used} used)", grouped(limits.tokens.unwrap_or_default())), "tokens")
         }
         Reason::Cost => {
-            let spent = ended.cost.unwrap_or_default();
+            let spent = tree.dollars().max(ended.cost.unwrap_or_default());
             budget(format!("${} ({} spent)", limits.cost.unwrap_or_default(), dollars(spent)), "cost")
         }
         Reason::Loop => (Code::ExecutionError, "the run ended because the agent made the same call again and again; change its instruction, or use another model".to_owned()),
@@ -603,5 +604,32 @@ pub(super) fn result(ended: &Ended, facts: &Facts, output: RunOutput) -> Value {
             line
         }
         RunOutput::Text | RunOutput::Json => result,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolpost_core::model::Usage;
+
+    #[test]
+    fn what_a_tree_has_used_is_told() {
+        let check = |reason: Reason, expected: &str| {
+            let usage = Usage { input: 100, output: 50, ..Usage::default() };
+            let ended = Ended {
+                reason,
+                text: String::new(),
+                error: None,
+                code: None,
+                usage,
+                cost: Some(0.01),
+                turns: 1,
+            };
+            let limits = Limits { tokens: Some(1_500), cost: Some(0.5), ..Limits::default() };
+            let told = why(&ended, &limits, Amount::new(1_350, Some(0.4))).map(|(_, told)| told);
+            assert!(told.as_ref().is_some_and(|told| told.contains(expected)), "{told:?}");
+        };
+        check(Reason::Tokens, "its limit of 1,500 tokens (1,350 used)");
+        check(Reason::Cost, "its limit of $0.5 ($0.40");
     }
 }

@@ -225,9 +225,9 @@ fn is_below_changed(undo: &Undo<'_>, target: &Target, name: &str) -> bool {
 fn own_advice(now: &Exact, base: &Held, before: &Held) -> &'static str {
     let is_removed = |held: &Held| matches!(held, Held::Absent | Held::Unknown | Held::TooLarge { .. });
     match (now, is_removed(base) || is_removed(before)) {
-        (Exact::Absent, _) => "--bring-back restores what was there before",
+        (Exact::Absent, _) => "`toolpost undo --bring-back` restores what was there before",
         (_, true) => "move your version away or change it back, then try again",
-        (_, false) => "change it back, or move your version away and add --bring-back",
+        (_, false) => "change it back, or move your version away and use `toolpost undo --bring-back`",
     }
 }
 

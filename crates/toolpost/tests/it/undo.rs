@@ -264,7 +264,7 @@ fn what_a_conflict_advises_works() {
         (
             "edit",
             |world| world.write("a", "mine\n2\n"),
-            "move your version away and add --bring-back",
+            "move your version away and use `toolpost undo --bring-back`",
             away,
             &["--bring-back"],
         ),
@@ -278,7 +278,7 @@ fn what_a_conflict_advises_works() {
         (
             "edit",
             |world| std::fs::remove_file(world.home.path("repo/a")).unwrap(),
-            "--bring-back restores what was there before",
+            "`toolpost undo --bring-back` restores what was there before",
             |_| (),
             &["--bring-back"],
         ),
@@ -289,7 +289,7 @@ fn what_a_conflict_advises_works() {
                 std::fs::remove_file(world.home.path("repo/a")).unwrap();
                 symlink("other", world.home.path("repo/a")).unwrap();
             },
-            "move your version away and add --bring-back",
+            "move your version away and use `toolpost undo --bring-back`",
             away,
             &["--bring-back"],
         ),

@@ -212,7 +212,8 @@ impl Conversation {
         self.spent = branch.spent();
         let shown = self.stage.end_answer();
         let ended = ended?;
-        let why = why(&ended, &self.start.limits).map(|(code, text)| (ended.code.unwrap_or(code), text));
+        let why = why(&ended, &self.start.limits, self.spent)
+            .map(|(code, text)| (ended.code.unwrap_or(code), text));
         let facts = Facts {
             agent: self.agent.name.clone(),
             model: self.model_name(),
