@@ -332,6 +332,17 @@ impl Context {
         self.spelling(alias.map(Arc::as_ref), tool, argument).map(str::to_owned)
     }
 
+    /// The name by which this session knows a field of the items of a list that a tool takes; none where it gives no such
+    /// field. A field of a tool that the session does not have keeps its name.
+    pub fn field_of(&self, tool: &str, list: &str, field: &str) -> Option<String> {
+        let Some(offered) = self.tool_name(tool) else { return Some(field.to_owned()) };
+        match self.host.dialect.resolve(&offered) {
+            Some(alias) if alias.fills(Some(list), field) => None,
+            Some(alias) => alias.spelling(Some(list), field).map(str::to_owned),
+            None => Some(field.to_owned()),
+        }
+    }
+
     /// How this session reads what is kept under a handle: `` `read` with filePath=spill:… ``. None where it has no tool
     /// that does.
     pub fn reading(&self, handle: &str) -> Option<String> {

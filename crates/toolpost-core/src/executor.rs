@@ -115,7 +115,7 @@ impl Executor {
             return Ok(checked);
         }
         let policy = self.policy_for(ctx);
-        let resolved = snapshot.find(tool, ctx.dialect());
+        let resolved = snapshot.find(tool, ctx.dialect()).map_err(|_| self.unknown_tool(ctx, tool));
         let called = resolved.as_ref().ok().and_then(|found| found.alias.clone());
         let found = steps::find(resolved, ctx, &policy, tool, arguments)?;
         let (entry, mut repairs) = (found.entry, found.repairs);
@@ -145,7 +145,7 @@ impl Executor {
         if let Some(explanation) = self.explain_expected(&snapshot, ctx, tool) {
             return Ok(explanation);
         }
-        let found = snapshot.find(tool, ctx.dialect())?;
+        let found = snapshot.find(tool, ctx.dialect()).map_err(|_| self.unknown_tool(ctx, tool))?;
         let prepared = found.entry.prepared()?;
         let arguments = match &found.alias {
             Some(alias) => alias.apply(arguments, Caller::Own).0,

@@ -264,7 +264,7 @@ impl Snapshot {
                 return Ok(Resolved { entry: entry.clone(), alias: Some(alias), is_own });
             }
         }
-        Err(self.unknown(name, dialect))
+        Err(self.unknown(name, dialect, |_| true, |entry| entry.spec().roles.is_empty()))
     }
 
     /// The definition of a tool as a dialect offers it; none if it does not. Where another tool has the name that the
@@ -344,15 +344,23 @@ impl Snapshot {
         self.generation
     }
 
-    fn unknown(&self, name: &str, dialect: &Dialect) -> ToolError {
-        let is_there = |alias: &&Arc<Alias>| self.tools.contains_key(&alias.tool);
+    /// The error for a name that no tool has. It suggests those names that are near of the tools that are possible, and
+    /// otherwise lists the tools that are offered.
+    pub(crate) fn unknown(
+        &self,
+        name: &str,
+        dialect: &Dialect,
+        is_possible: impl Fn(&Entry) -> bool,
+        is_offered: impl Fn(&Entry) -> bool,
+    ) -> ToolError {
+        let is_there = |tool: &str| self.tools.get(tool).is_some_and(|entry| is_possible(entry));
         let others =
             self.dialects.all().iter().flat_map(|dialect| dialect.names()).chain(self.aliases.values());
         let own = self.tools.keys().map(|name| (name.as_str(), name.as_str()));
         let tools: BTreeMap<&str, &str> = others
-            .filter(is_there)
             .map(|alias| (alias.name.as_str(), alias.tool.as_str()))
             .chain(own)
+            .filter(|(_, tool)| is_there(tool))
             .collect();
         let mut near: Vec<String> = Vec::new();
         for candidate in nearest(name, tools.keys().copied(), 6) {
@@ -366,16 +374,16 @@ impl Snapshot {
         near.truncate(3);
         let shown: String = name.chars().take(80).collect();
         let hint = match near.as_slice() {
-            [] => match self.tools.len() {
-                0 => "there are no tools".to_owned(),
-                1..=40 => {
-                    // Those of some roles only are left out: not everybody has them.
-                    let tools = self.tools.iter().filter(|(_, entry)| entry.spec().roles.is_empty());
-                    let names = tools.filter_map(|(tool, _)| self.shown_name(tool, dialect));
-                    format!("there are {}", names.collect::<Vec<_>>().join(", "))
+            [] => {
+                let offered = self.tools.iter().filter(|(_, entry)| is_offered(entry));
+                let names: Vec<&str> =
+                    offered.filter_map(|(tool, _)| self.shown_name(tool, dialect)).collect();
+                match names.len() {
+                    0 => "there are no tools".to_owned(),
+                    1..=40 => format!("there are {}", names.join(", ")),
+                    many => format!("none of the {many} names is near"),
                 }
-                many => format!("none of the {many} names is near"),
-            },
+            }
             near => format!(
                 "nearest: {}",
                 near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")

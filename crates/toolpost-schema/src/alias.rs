@@ -178,6 +178,9 @@ impl Alias {
             } else if let Some(meant) = meant {
                 let (path, from, to) = (format!("{place}{key}"), value.to_string(), meant.to_string());
                 told.push(Repair { path, from, to });
+            } else if argument.is_narrowed(&value, &canonical) {
+                let to = argument.theirs(canonical.clone()).to_string();
+                told.push(Repair { path: format!("{place}{key}"), from: value.to_string(), to });
             }
             match renamed.get(name) {
                 // Two spellings of one thing that agree are one; that do not, the second is left to be refused.
@@ -234,6 +237,12 @@ impl Alias {
         (!self.absent.contains(&path)).then_some(spelled)
     }
 
+    /// Whether callers by this name do not give an argument, or a field of a list's items, because it is filled in.
+    pub fn fills(&self, list: Option<&str>, name: &str) -> bool {
+        let mut given = self.filled.iter().map(|(path, _)| path).chain(&self.numbered);
+        given.any(|path| path.list.as_deref() == list && path.name == name)
+    }
+
     /// The canonical name of an argument under this alias.
     pub fn canonical_argument<'a>(&'a self, from: &'a str) -> &'a str {
         self.spelled(None, from).map_or(from, |argument| &argument.to.name)
@@ -247,6 +256,11 @@ impl ArgumentAlias {
             Some((_, ours)) => ours.clone(),
             None => shifted(value, self.shift),
         }
+    }
+
+    /// Whether a value of the alias means one that the tool does not tell apart from another.
+    fn is_narrowed(&self, value: &Value, canonical: &Value) -> bool {
+        self.values.iter().any(|(theirs, _)| theirs == value) && self.theirs(canonical.clone()) != *value
     }
 
     /// The number or truth value that a text holds, where the alias has a meaning of its own for it.
@@ -299,6 +313,20 @@ mod tests {
         let (arguments, repairs) = alias.apply(json!({"path": "a", "offset": "4", "x": 1}), Caller::Own);
         assert_eq!(arguments, json!({"filePath": "a", "offset": 5, "x": 1}));
         assert_eq!(repairs[0].to_string(), "`offset`: \"4\" → 4");
+    }
+
+    #[test]
+    fn a_value_that_the_tool_does_not_tell_apart_is_told() {
+        let mut alias = Alias::new("write_todos", "todowrite").argument("status", "status");
+        alias.arguments[0].values =
+            vec![(json!("blocked"), json!("pending")), (json!("pending"), json!("pending"))];
+        for (given, expected) in
+            [("blocked", "`status`: \"blocked\" → \"pending\""), ("pending", ""), ("completed", "")]
+        {
+            let (_, repairs) = alias.apply(json!({ "status": given }), Caller::Own);
+            let told: Vec<String> = repairs.iter().map(ToString::to_string).collect();
+            assert_eq!(told.concat(), expected);
+        }
     }
 
     #[test]

@@ -149,7 +149,11 @@ impl Mender<'_> {
                             Some(shown) => format!("`{shown}`"),
                             None => UNDERSTOOD.to_owned(),
                         };
-                        self.note(&joined(path, &key), format!("`{key}`"), shown);
+                        let given = format!("`{key}`");
+                        // A name that the session offers is told only where it is another.
+                        if given != shown {
+                            self.note(&joined(path, &key), given, shown);
+                        }
                         name
                     }
                     _ => key,

@@ -32,10 +32,10 @@ pub(crate) async fn call(
     let registry = session.context.tools();
     // A tool of a server that has yet to start may still come: the executor waits for it.
     if !registry.has(&name)
-        && let Err(unknown) = registry.snapshot().find(&name, session.context.dialect())
+        && registry.snapshot().find(&name, session.context.dialect()).is_err()
         && registry.sources_of(&name).is_empty()
     {
-        return Err(RpcError::params(unknown.message()));
+        return Err(RpcError::params(server.executor.unknown_tool(&session.context, &name).message()));
     }
     // Only what must be known again in another round is worth a hash, and only a modern client is asked by ending its call.
     let asked_again = if exchange.client.is_modern() { arguments.clone() } else { Value::Null };

@@ -8,11 +8,12 @@ pub use todowrite::TodoWrite;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 use toolpost_core::capability::Need;
 use toolpost_core::pack::RiskProfile;
 use toolpost_core::policy::Profile;
 use toolpost_core::store::{Todo, TodoStatus};
-use toolpost_core::{Output, Pack};
+use toolpost_core::{Context, Output, Pack};
 
 /// The pack.
 pub fn pack() -> Pack {
@@ -34,11 +35,18 @@ pub struct Data {
     todos: Vec<Todo>,
 }
 
-/// The list as JSON, which is its text too.
-fn output(todos: Vec<Todo>) -> Output<Data> {
+/// The list as JSON. In its text the fields are named as the session gives them; those that it does not give are left out.
+fn output(ctx: &Context, todos: Vec<Todo>) -> Output<Data> {
     let open = todos.iter().filter(|todo| !is_over(todo.status)).count();
-    // A list of plain texts can always be written as JSON.
-    let text = serde_json::to_string(&todos).unwrap_or_default();
+    let mut shown = serde_json::to_value(&todos).unwrap_or_default();
+    for todo in shown.as_array_mut().into_iter().flatten() {
+        let Value::Object(fields) = todo.take() else { continue };
+        let named = fields
+            .into_iter()
+            .filter_map(|(field, value)| Some((ctx.field_of("todowrite", "todos", &field)?, value)));
+        *todo = Value::Object(named.collect());
+    }
+    let text = shown.to_string();
     Output::new(format!("{open} of {} todos open", todos.len()), text, Data { todos })
 }
 

@@ -179,9 +179,7 @@ impl<'a> Offer<'a> {
             return true;
         }
         let Some(alias) = self.alias else { return false };
-        let mut given = alias.filled.iter().map(|(path, _)| path).chain(&alias.numbered);
-        alias.absent.contains(&path(list, name))
-            || given.any(|path| path.list.as_deref() == list && path.name == name)
+        alias.absent.contains(&path(list, name)) || alias.fills(list, name)
     }
 
     /// A text that names arguments and tools in backticks, with the names that are offered. A sentence about one that is

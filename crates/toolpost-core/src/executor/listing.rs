@@ -2,8 +2,10 @@
 
 use super::Executor;
 use crate::context::Context;
+use crate::error::ToolError;
 use crate::registry::{Entry, Snapshot};
 use std::sync::Arc;
+use toolpost_policy::Policy;
 
 /// The tools of a session, sorted by what it is told of them; each list in the order of registration.
 pub struct Listing {
@@ -22,12 +24,7 @@ impl Executor {
     pub fn listing(&self, ctx: &Context) -> Listing {
         let snapshot = ctx.tools().snapshot();
         let policy = self.policy_for(ctx);
-        let is_offered = |entry: &Entry| {
-            let spec = entry.spec();
-            policy.offers(&spec.name, spec.required)
-                && spec.is_for_role(ctx.ids().role.as_deref())
-                && spec.needs.iter().all(|need| ctx.has(*need))
-        };
+        let is_offered = |entry: &Entry| is_possible(ctx, entry) && policy_offers(&policy, entry);
         let (offered, refused): (Vec<Arc<Entry>>, Vec<Arc<Entry>>) =
             snapshot.all().cloned().partition(|entry| is_offered(entry));
         let unlisted = snapshot.held_back(|name| snapshot.get(name).is_some_and(|entry| is_offered(entry)));
@@ -37,4 +34,22 @@ impl Executor {
         listed.retain(|entry| !(entry.spec().finds_unlisted && held_back.is_empty()));
         Listing { snapshot: snapshot.clone(), listed, held_back, refused }
     }
+
+    /// The error for a name that no tool has in this session. It names no tool that the session cannot have.
+    pub fn unknown_tool(&self, ctx: &Context, name: &str) -> ToolError {
+        let policy = self.policy_for(ctx);
+        let is_offered = |entry: &Entry| is_possible(ctx, entry) && policy_offers(&policy, entry);
+        let is_possible = |entry: &Entry| is_possible(ctx, entry);
+        ctx.tools().snapshot().unknown(name, ctx.dialect(), is_possible, is_offered)
+    }
+}
+
+/// Whether a session can have a tool under some policy: it has the role, and the services are there.
+fn is_possible(ctx: &Context, entry: &Entry) -> bool {
+    let spec = entry.spec();
+    spec.is_for_role(ctx.ids().role.as_deref()) && spec.needs.iter().all(|need| ctx.has(*need))
+}
+
+fn policy_offers(policy: &Policy, entry: &Entry) -> bool {
+    policy.offers(&entry.spec().name, entry.spec().required)
 }

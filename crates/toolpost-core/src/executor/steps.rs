@@ -303,6 +303,10 @@ impl Executor {
                     Err(why) => Err(why),
                 };
             }
+            // What could not be found is told in the words of the session.
+            if found.as_ref().is_err_and(|why| why.code() == Code::ToolNotFound) {
+                found = Err(self.unknown_tool(parent, &call.tool));
+            }
             let alias = found.as_ref().ok().and_then(|found| found.alias.clone());
             let ctx = self.derive(parent, &snapshot, &call, alias, id);
             if !is_requested {

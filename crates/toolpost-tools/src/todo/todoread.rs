@@ -29,6 +29,6 @@ impl Tool for TodoRead {
 
     async fn call(&self, ctx: &Context, _: Args) -> Result<Output<Data>, ToolError> {
         let session = ctx.session().to_owned();
-        with_store(ctx, move |store| store.todos(&session)).await.map(output)
+        with_store(ctx, move |store| store.todos(&session)).await.map(|todos| output(ctx, todos))
     }
 }

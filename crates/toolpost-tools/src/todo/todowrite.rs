@@ -69,11 +69,11 @@ impl Tool for TodoWrite {
         let (by, todos) = (ctx.by(), complete(args.todos)?);
         let kept = todos.clone();
         with_store(ctx, move |store| store.set_todos(&by, kept)).await?;
-        Ok(output(todos))
+        Ok(output(ctx, todos))
     }
 
-    async fn dry_run(&self, _: &Context, args: Args) -> Result<Output<Data>, ToolError> {
-        complete(args.todos).map(output)
+    async fn dry_run(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
+        complete(args.todos).map(|todos| output(ctx, todos))
     }
 }
 

@@ -254,7 +254,9 @@ fn errors_speak_of_the_arguments_that_were_offered() {
         "codex",
         "no-such-thing-at-all",
         json!({}),
-        "Error: no tool `no-such-thing-at-all`; none of the 47 names is near",
+        "Error: no tool `no-such-thing-at-all`; there are read_file, apply_patch, list_dir, glob, grep_files, \
+         detect_project_type, extract_conventions, get_project_overview, batch, tool_search, flood, sleep, put, picture, \
+         panics",
     );
 }
 
@@ -342,6 +344,21 @@ fn what_is_not_offered_is_not_named() {
          (note: `expected_hash` was understood, though it is not offered here)",
     );
     check("claude", "Grep", json!({"pattern": "nowhere"}), "(nothing matches; look further with -i=true)");
+    // A tool of a role, or one that lacks its service, is none that the session could call.
+    for name in ["get_taks", "web_serch", "tasks"] {
+        let text = call(&in_dialect("toolpost"), name, json!({})).to_text();
+        assert!(text.starts_with("Error: no tool `"), "{text}");
+        assert!(!text.contains("_task") && !text.contains("websearch"), "{text}");
+    }
+}
+
+#[test]
+fn a_spelling_that_the_session_offers_is_not_reported() {
+    let texts = commands("claude", vec![("TaskStop", json!({"shell_id": "bg_7"}))]);
+    assert_eq!(
+        texts[0],
+        "Error: no background command `bg_7`; none was started in this session\n(note: `TaskStop` is called `KillShell` here)"
+    );
 }
 
 #[test]

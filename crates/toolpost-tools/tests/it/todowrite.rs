@@ -94,7 +94,7 @@ fn every_dialect_is_understood_and_nothing_is_lost_in_silence() {
             "write_todos",
             json!({"todos": [{"description": "a", "status": "blocked"}]}),
             "pending",
-            vec![],
+            vec!["`todos[0].status`: \"blocked\" → \"pending\"".to_owned()],
         ),
         (
             "gemini",
@@ -154,5 +154,21 @@ fn every_dialect_offers_the_fields_that_its_models_know() {
             "{}: {items}",
             dialect.name()
         );
+    }
+}
+
+#[test]
+fn the_list_is_shown_in_the_words_of_the_session() {
+    let shared = Shared::new();
+    write(&shared, json!([todo("7", "a", "in_progress", "high")]));
+    for (dialect, name, expected) in [
+        ("toolpost", "todoread", json!([todo("7", "a", "in_progress", "high")])),
+        ("long", "todo_read", json!([todo("7", "a", "in_progress", "high")])),
+        ("claude", "TodoRead", json!([{"content": "a", "status": "in_progress"}])),
+        ("gemini", "todoread", json!([{"description": "a", "status": "in_progress"}])),
+        ("codex", "todoread", json!([{"step": "a", "status": "in_progress"}])),
+    ] {
+        let outcome = shared.call(&shared.session("s", None, dialect), name, json!({}));
+        assert_eq!(shown(&outcome), expected.to_string(), "{dialect}");
     }
 }
