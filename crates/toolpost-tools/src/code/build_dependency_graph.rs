@@ -24,9 +24,11 @@ pub struct Args {
     path: WorkspacePath,
     /// How the graph is written.
     #[serde(default)]
+    #[schemars(extend("default" = "json"))]
     format: Format,
     /// What the nodes are.
     #[serde(default)]
+    #[schemars(extend("default" = "file"))]
     level: Level,
 }
 

@@ -113,16 +113,7 @@ fn glob(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
     }
     let mut notes = Vec::new();
     if files.is_empty() && left_out == 0 && !scanned.stopped {
-        let more: Vec<String> = [("hidden", args.hidden), ("noIgnore", args.no_ignore)]
-            .into_iter()
-            .filter(|(_, is_set)| !is_set)
-            .filter_map(|(argument, _)| ctx.spelled(argument, true))
-            .collect();
-        let more = match more.is_empty() {
-            true => String::new(),
-            false => format!("; look further with {}", crate::alternatives(&more)),
-        };
-        notes.push(format!("no file matches{more}"));
+        notes.push(format!("no file matches{}", super::look_further(ctx, &[], options)));
     }
     if left_out > 0 {
         let raise = ctx.argument("limit").map_or_else(String::new, |limit| format!(", or raise `{limit}`"));

@@ -70,6 +70,7 @@ pub struct Args {
     multiline: bool,
     /// Return matching lines, the names of files, or the number of matching lines by file.
     #[serde(default)]
+    #[schemars(extend("default" = "content"))]
     mode: Mode,
     /// Most lines (or files) to return.
     #[serde(default = "usual_limit")]
@@ -187,16 +188,14 @@ fn grep(ctx: &Context, args: &Args) -> Result<Output<Data>, ToolError> {
     let kind = args.file_type.as_deref().map(|kind| FileType::named(ctx, kind)).transpose()?;
     let excluded = args.exclude_pattern.as_deref().map(|pattern| matcher::excluding(ctx, args, pattern));
     let search = Search::new(ctx, args, matcher, include, kind).leaving_out(excluded.transpose()?);
-    let scanned = match place {
-        Place::Folder(_) => {
-            let options = ScanOptions { hidden: args.hidden || names_hidden, no_ignore: args.no_ignore };
-            scan(ctx.workspace().as_ref(), &args.path, options, &search)?
-        }
-        Place::File(file) => one_file(&search, file)?,
+    let options = ScanOptions { hidden: args.hidden || names_hidden, no_ignore: args.no_ignore };
+    let (scanned, options) = match place {
+        Place::Folder(_) => (scan(ctx.workspace().as_ref(), &args.path, options, &search)?, Some(options)),
+        Place::File(file) => (one_file(&search, file)?, None),
     };
     search.must_be_wanted(scanned.stopped)?;
     let found: Found = search.finish();
-    Ok(report(ctx, args, found, &search, &scanned))
+    Ok(report(ctx, args, found, &search, &scanned, options))
 }
 
 /// Where to search.

@@ -28,10 +28,9 @@ impl NamePattern {
     ) -> Result<NamePattern, ToolError> {
         let name = ctx.argument(argument).unwrap_or(argument);
         let root = ctx.workspace().root();
-        let parts: Vec<&str> = patterns.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
-        // Commas within braces or brackets, or after a backslash, are part of one pattern.
-        let is_list = patterns.contains(',') && !patterns.contains(['{', '[', '\\']);
-        match is_list && !parts.is_empty() {
+        let parts = parts(patterns);
+        let is_list = parts.len() > 1 || (parts.len() == 1 && parts[0].len() + 1 == patterns.trim().len());
+        match is_list {
             false => NamePattern::new(name, patterns, start, root),
             true => {
                 let wanted: Vec<&str> = parts.iter().copied().filter(|part| !part.starts_with('!')).collect();
@@ -99,6 +98,13 @@ impl NamePattern {
             is_anchored = true;
         }
         let wanted = wanted.trim_start_matches("./");
+        if wanted.split('/').any(|part| part == "..") {
+            let message = format!(
+                "`{argument}` leads upwards with `..`, and only names below the folder that is searched are matched; name \
+                 that folder instead"
+            );
+            return Err(ToolError::new(Code::ValidationError, message).with("argument", argument));
+        }
         let wanted = match wanted.strip_suffix('/') {
             Some(folder) => format!("{folder}/**"),
             None => wanted.to_owned(),
@@ -122,6 +128,35 @@ impl NamePattern {
         let Some(below) = name.strip_prefix(&self.start) else { return false };
         self.glob.is_match(below) != self.negated
     }
+}
+
+/// The patterns of a list: with commas between them, or with spaces where each has a `*`. Within braces or brackets, or
+/// after a backslash, a comma is part of a pattern.
+fn parts(patterns: &str) -> Vec<&str> {
+    let (mut depth, mut is_escaped, mut start) = (0_usize, false, 0);
+    let mut parts = Vec::new();
+    for (at, letter) in patterns.char_indices() {
+        match letter {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                parts.push(&patterns[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&patterns[start..]);
+    let words = parts.into_iter().flat_map(|part| {
+        let words: Vec<&str> = part.split_whitespace().collect();
+        match words.len() > 1 && words.iter().all(|word| word.contains('*')) && !part.contains('\\') {
+            true => words,
+            false => vec![part.trim()],
+        }
+    });
+    words.filter(|part| !part.is_empty()).collect()
 }
 
 #[cfg(test)]
@@ -171,12 +206,21 @@ mod tests {
         check("!*.ts,!*.py", "b.rs", true);
         check("*.{ts,py}", "b.py", true);
         check("*.ts,", "a.ts", true);
+        check("*.{ts,tsx}, *.rs", "src/a.tsx", true);
+        check("*.{ts,tsx}, *.rs", "src/b.rs", true);
+        check("*.{ts,tsx}, *.rs", "src/b.ts,", false);
+        check("*.ts *.py", "src/b.py", true);
+        check("*.ts *.py", "src/b.rs", false);
+        check("My *.txt", "src/My notes.txt", true);
+        check("My *.txt", "src/notes.txt", false);
         let mixed = NamePattern::several(&ctx, "include", "*.ts,!*.py", ".").err().unwrap();
         assert!(mixed.message().contains("give one kind, such as `*.ts`"), "{mixed}");
     }
 
     #[test]
     fn what_is_no_pattern_is_explained() {
+        let upwards = NamePattern::new("pattern", "../lib/*.ts", "src", "/").err().unwrap();
+        assert!(upwards.message().starts_with("`pattern` leads upwards with `..`"), "{upwards}");
         for pattern in ["{a", "[a", &"a".repeat(LONGEST + 1)] {
             let error = NamePattern::new("include", pattern, ".", "/").err().unwrap();
             assert!(error.message().starts_with("`include` is no pattern for names ("), "{error}");

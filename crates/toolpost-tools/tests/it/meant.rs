@@ -343,13 +343,33 @@ fn what_is_not_offered_is_not_named() {
          d29210777777dac0b3d12f6a656a073c9ba717cf6932dbc01b0cc6dc1e7779b8; read it again before changing it\n\
          (note: `expected_hash` was understood, though it is not offered here)",
     );
-    check("claude", "Grep", json!({"pattern": "nowhere"}), "(nothing matches; look further with -i=true)");
     // A tool of a role, or one that lacks its service, is none that the session could call.
     for name in ["get_taks", "web_serch", "tasks"] {
         let text = call(&in_dialect("toolpost"), name, json!({})).to_text();
         assert!(text.starts_with("Error: no tool `"), "{text}");
         assert!(!text.contains("_task") && !text.contains("websearch"), "{text}");
     }
+}
+
+#[test]
+fn a_search_that_finds_nothing_says_what_it_did_not_look_at() {
+    let unseen = "not looked at: names that begin with a dot, what .gitignore leaves out";
+    let nowhere = || json!({"pattern": "nowhere"});
+    check("claude", "Grep", nowhere(), &format!("(nothing matches; look further with -i=true; {unseen})"));
+    check("codex", "grep_files", nowhere(), &format!("(nothing matches; {unseen})"));
+    check("claude", "Glob", nowhere(), &format!("(no file matches; {unseen})"));
+    check(
+        "gemini",
+        "glob",
+        nowhere(),
+        "(no file matches; look further with respect_git_ignore=false; not looked at: names that begin with a dot)",
+    );
+    check("toolpost", "glob", nowhere(), "(no file matches; look further with hidden=true or noIgnore=true)");
+    // What a pattern names was looked at; in one file nothing is left out.
+    check("toolpost", "glob", json!({"pattern": ".x"}), "(no file matches; look further with noIgnore=true)");
+    let in_one = json!({"pattern": "nowhere", "path": "a.ts"});
+    check("codex", "grep_files", in_one.clone(), "(nothing matches)");
+    check("toolpost", "grep", in_one, "(nothing matches; look further with ignoreCase=true)");
 }
 
 #[test]

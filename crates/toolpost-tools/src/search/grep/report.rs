@@ -4,7 +4,8 @@ use super::lines::{Line, MAX_LINE};
 use super::search::{InFile, Search};
 use super::{Args, Data, FileData, LineData, Mode};
 use crate::one_line;
-use toolpost_core::workspace::Scanned;
+use crate::search::look_further;
+use toolpost_core::workspace::{ScanOptions, Scanned};
 use toolpost_core::{Context, Output};
 
 /// Bytes of the text that are kept free for what follows the lines.
@@ -25,6 +26,7 @@ pub(super) fn report(
     found: Found,
     search: &Search,
     scanned: &Scanned,
+    options: Option<ScanOptions>,
 ) -> Output<Data> {
     let scanned = Scanned { stopped: scanned.stopped || search.was_interrupted(), ..scanned.clone() };
     let mut page = Page {
@@ -64,7 +66,7 @@ pub(super) fn report(
     let truncated = found.has_older || page.is_full || is_cut;
     let mut notes = Vec::new();
     if files.is_empty() && !truncated && !scanned.stopped {
-        notes.push(nothing(ctx, args));
+        notes.push(nothing(ctx, args, options));
     }
     if truncated {
         let what = if args.mode == Mode::Content { "lines" } else { "files" };
@@ -112,17 +114,11 @@ pub(super) fn report(
     Output::new(args.pattern.chars().take(80).collect::<String>(), page.text, data)
 }
 
-fn nothing(ctx: &Context, args: &Args) -> String {
-    let wider = [("ignoreCase", args.ignore_case), ("hidden", args.hidden), ("noIgnore", args.no_ignore)];
-    let more: Vec<String> = wider
-        .into_iter()
-        .filter(|(_, is_set)| !is_set)
-        .filter_map(|(name, _)| ctx.spelled(name, true))
-        .collect();
-    match more.is_empty() {
-        true => "nothing matches".to_owned(),
-        false => format!("nothing matches; look further with {}", crate::alternatives(&more)),
-    }
+/// That nothing was found, and where nothing was looked for.
+fn nothing(ctx: &Context, args: &Args, options: Option<ScanOptions>) -> String {
+    // In one file nothing is left out.
+    let options = options.unwrap_or(ScanOptions { hidden: true, no_ignore: true });
+    format!("nothing matches{}", look_further(ctx, &[("ignoreCase", args.ignore_case)], options))
 }
 
 /// The text as it grows.
