@@ -132,6 +132,26 @@ impl Asking {
 }
 
 impl Asking {
+    /// Refuses a line without its file, and a column without its line: they would mean nothing.
+    pub(super) fn check_place(
+        &self,
+        file: Option<&str>,
+        line: Option<u32>,
+        column: Option<u32>,
+    ) -> Result<(), ToolError> {
+        let name = |argument: &'static str| self.ctx.argument(argument).unwrap_or(argument);
+        let lacking = match (file, line, column) {
+            (None, Some(_), _) => ("line", "file"),
+            (_, None, Some(_)) => ("column", "line"),
+            _ => return Ok(()),
+        };
+        let (given, lacking) = (name(lacking.0), name(lacking.1));
+        let message = format!("`{given}` means nothing without `{lacking}`; give both, or neither");
+        Err(ToolError::new(Code::ValidationError, message).with("argument", given))
+    }
+}
+
+impl Asking {
     /// Symbols with names like one, of those that have a part of it.
     fn near(
         &self,

@@ -67,6 +67,7 @@ impl Tool for FindReferences {
                 column: args.column,
                 path: args.path.as_ref().map(|path| asking.place(path)).transpose()?,
             };
+            asking.check_place(target.file.as_deref(), target.line, target.column)?;
             let mut found = engine.references(inquiry, &target)?;
             found.definitions.retain(|symbol| asking.shows(&symbol.file));
             found.references.retain(|reference| asking.shows(&reference.file));

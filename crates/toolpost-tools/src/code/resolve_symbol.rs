@@ -62,6 +62,7 @@ impl Tool for ResolveSymbol {
                 column: args.column,
                 path: None,
             };
+            asking.check_place(target.file.as_deref(), target.line, target.column)?;
             let mut found = engine.resolve(inquiry, &target)?;
             if found.definition.as_ref().is_some_and(|symbol| !asking.shows(&symbol.file)) {
                 (found.definition, found.confidence) = (None, None);

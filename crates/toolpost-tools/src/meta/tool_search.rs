@@ -89,7 +89,7 @@ fn text(
             format!("None of the {held_back} tools that are held back matches `{query}`; try other words.")
         }
         (_, false) => {
-            let mut lines: Vec<String> = tools.iter().map(Value::to_string).collect();
+            let mut lines: Vec<String> = tools.iter().map(for_a_model).collect();
             lines.extend(how_to_call(ctx, &tools[0]));
             lines.join("\n")
         }
@@ -101,6 +101,15 @@ fn text(
         text.push_str(&format!("\n[not searched: {why}]"));
     }
     text
+}
+
+/// A declaration without what it says of data, which a program gets and a model does not.
+fn for_a_model(declaration: &Value) -> String {
+    let mut declaration = declaration.clone();
+    if let Some(fields) = declaration.as_object_mut() {
+        fields.shift_remove("outputSchema");
+    }
+    declaration.to_string()
 }
 
 /// How a tool that was found is called: a host lets its model call by name only what is in its list, and the list does

@@ -96,7 +96,14 @@ impl Background {
         prepared: Prepared,
     ) -> Result<Output<Data>, ToolError> {
         let (id, job) = self.launch(ctx, args, prepared.command, prepared.sandbox).await?;
-        Ok(goes_on(ctx, &id, &job, prepared.sandbox, ""))
+        let mut output = goes_on(ctx, &id, &job, prepared.sandbox, "");
+        if args.has_own_timeout() {
+            let timeout = ctx.argument("timeout").unwrap_or("timeout");
+            output.text.push_str(&format!(
+                " (`{timeout}` is for commands that are waited for, and does not end it)"
+            ));
+        }
+        Ok(output)
     }
 
     /// Starts a command and waits for its end, not longer than this; then it goes on in the background.

@@ -57,6 +57,13 @@ pub struct Args {
     pub(super) max_output_tokens: Option<usize>,
 }
 
+impl Args {
+    /// Whether the caller has given another time-out than the usual one.
+    pub(super) fn has_own_timeout(&self) -> bool {
+        self.timeout != usual_timeout()
+    }
+}
+
 fn usual_timeout() -> u64 {
     120_000
 }

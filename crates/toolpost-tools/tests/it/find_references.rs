@@ -37,3 +37,26 @@ fn an_unknown_symbol_is_an_error() {
     let outcome = call(&session(whole()), "find_references", json!({"symbol": "parsed"}));
     assert_eq!(shown(&outcome), "NO_MATCH: no symbol `parsed`; nearest: `parse` (src/reader.rs:3)");
 }
+
+#[test]
+fn a_line_without_its_file_and_a_column_without_its_line_are_refused() {
+    for (tool, args, expected) in [
+        (
+            "find_references",
+            json!({"symbol": "parse", "line": 3}),
+            "VALIDATION_ERROR: `line` means nothing without `file`; give both, or neither",
+        ),
+        (
+            "find_references",
+            json!({"symbol": "parse", "file": "src/reader.rs", "column": 3}),
+            "VALIDATION_ERROR: `column` means nothing without `line`; give both, or neither",
+        ),
+        (
+            "resolve_symbol",
+            json!({"symbol": "parse", "file": "src/reader.rs", "column": 3}),
+            "VALIDATION_ERROR: `column` means nothing without `line`; give both, or neither",
+        ),
+    ] {
+        assert_eq!(shown(&call(&session(whole()), tool, args)), expected);
+    }
+}

@@ -412,6 +412,29 @@ fn a_call_by_another_name_is_answered_in_the_words_of_the_session() {
 }
 
 #[test]
+fn a_patch_that_is_run_as_a_command_is_told_of_the_tool() {
+    let line = "apply_patch <<'EOF'\n*** Begin Patch\n*** End Patch\nEOF";
+    let texts = commands("codex", vec![("exec_command", json!({"cmd": line}))]);
+    assert!(
+        texts[0].ends_with("[`apply_patch` is a tool and no command; call it with the patch as `input`]"),
+        "{}",
+        texts[0]
+    );
+    // Claude Code has no such tool.
+    let texts = commands("claude", vec![("Bash", json!({"command": line}))]);
+    assert!(!texts[0].contains("is a tool"), "{}", texts[0]);
+}
+
+#[test]
+fn a_time_limit_of_a_command_in_the_background_is_told() {
+    let run = |args: Value| commands("claude", vec![("Bash", args)]).concat();
+    let text = run(json!({"command": "sleep 300", "run_in_background": true, "timeout": 1000}));
+    assert!(text.ends_with("(`timeout` is for commands that are waited for, and does not end it)"), "{text}");
+    let text = run(json!({"command": "sleep 300", "run_in_background": true}));
+    assert!(!text.contains("timeout"), "{text}");
+}
+
+#[test]
 fn a_list_of_words_is_a_command_line() {
     let texts = commands(
         "codex",

@@ -39,6 +39,9 @@ const SIGNALS: &[(i32, &str)] = &[
     (31, "SIGSYS"),
 ];
 
+/// How the command line of the shell begins that runs a command.
+const OWN_SHELL: &str = "bash --noprofile --norc -c ";
+
 /// What a command prints that was kept from a file.
 const NO_FILE: &[&str] =
     &["permission denied", "read-only file system", "operation not permitted", "device or resource busy"];
@@ -116,8 +119,12 @@ fn name(signal: i32) -> String {
 }
 
 fn left_behind(ctx: &Context, ended: &Ended) -> String {
-    let named: Vec<String> =
-        ended.survivors.iter().take(5).map(|survivor| format!("`{}`", survivor.name)).collect();
+    // A job that has not become its program yet still has the line of the shell.
+    let shown = |name: &str| match name.starts_with(OWN_SHELL) {
+        true => "a job of its own shell".to_owned(),
+        false => format!("`{name}`"),
+    };
+    let named: Vec<String> = ended.survivors.iter().take(5).map(|survivor| shown(&survivor.name)).collect();
     let more = ended.survivor_count.saturating_sub(named.len() as u64);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let is_left = ended.survivors.iter().any(|survivor| survivor.remains);
@@ -336,7 +343,7 @@ fn files_in_output(
             }
             let is_inside = roots.iter().any(|root| path.starts_with(root));
             if !meant.is_empty() || !is_inside {
-                if let Some(closed) = outside(word, is_inside) {
+                if let Some(closed) = outside(word, is_inside, is_moved) {
                     add(Kept::Outside, (word.to_owned(), closed));
                 }
             } else if !is_denied && !is_moved {
@@ -363,11 +370,14 @@ fn meant(path: &Path, word: &str, hidden: &[PathBuf], is_moved: bool) -> Vec<Pat
     if others.is_empty() && is_here { vec![path.to_owned()] } else { others }
 }
 
-/// Why an absolute path outside of the workspace is closed, if it is one.
-fn outside(word: &str, is_inside: bool) -> Option<Closed> {
+/// Why a path outside of the workspace is closed, if it is one: an absolute one, or one that leads upwards from the folder
+/// in which the command began.
+fn outside(word: &str, is_inside: bool, is_moved: bool) -> Option<Closed> {
     const OWN: [&str; 4] = ["/tmp/", "/var/tmp/", "/dev/", "/proc/"];
     let is_own = OWN.iter().any(|folder| word.starts_with(folder));
-    (word.starts_with('/') && word.len() > 1 && !is_inside && !is_own).then(|| Closed {
+    let is_absolute = word.starts_with('/') && word.len() > 1 && !is_own;
+    let leads_upwards = word.starts_with("../") && !is_moved;
+    (!is_inside && (is_absolute || leads_upwards)).then(|| Closed {
         why: "outside of the workspace, commands read what any user of the machine may read, and write to temporary folders \
               of their own only"
             .to_owned(),

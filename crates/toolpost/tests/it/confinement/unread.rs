@@ -121,6 +121,16 @@ fn files_are_named_by_where_they_are() {
     assert!(done.text.contains("[`/etc/shadow` is closed to commands: outside"), "{}", done.text);
     let done = user.bash("mkdir -p /opt/x");
     assert!(done.text.contains("[`/opt/x` "), "{}", done.text);
+    // Also where the line has ended well, and the name is a relative one.
+    let done = user.bash("mkdir ../../../../../../beside-$$; echo went on");
+    assert!(
+        done.text.contains("[`../../../../../../beside-")
+            && done.text.contains("is closed to commands: outside"),
+        "{}",
+        done.text
+    );
+    let done = user.bash("cd p && mkdir ../inside && echo 'Permission denied: ../inside'");
+    assert!(!done.text.contains("closed to commands"), "{}", done.text);
     let done = user.bash("mv p q");
     for rule in ["read: p/.env.local", "read: p/.npmrc", "write: p/.npmrc"] {
         assert!(done.text.contains(rule), "{}", done.text);

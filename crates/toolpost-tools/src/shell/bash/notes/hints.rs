@@ -48,6 +48,12 @@ const NO_NETWORK: &[&str] = &[
 const NO_TERMINAL: &[&str] =
     &["out of pty devices", "pseudo-terminal", "openpty", "posix_openpt", "/dev/ptmx", "forkpty"];
 
+/// What a command prints that wanted to look into other processes, and what it cannot have.
+const NO_TRACING: &[&str] = &["ptrace", "could not trace"];
+
+/// What a command prints that wanted a namespace of its own.
+const NO_NAMESPACE: &[&str] = &["unshare failed", "namespace"];
+
 /// What may have been in the way of a command that failed.
 pub(super) fn hints(
     ctx: &Context,
@@ -75,6 +81,7 @@ pub(super) fn hints(
     if is_cut_off && sandbox != "none" && !ctx.is_dry_run() && !ctx.granted(Capability::Network) {
         hints.push(format!("commands have no network here; {}", how_to_grant_network(ctx)));
     }
+    hints.extend(patch_is_a_tool(ctx, &output));
     if !has_failed {
         return hints;
     }
@@ -100,6 +107,16 @@ pub(super) fn hints(
         hints.push(format!("it may have waited for an answer: {why}; {advice}"));
     } else if says(NO_TERMINAL) && sandbox != "none" {
         hints.push("commands can make no terminals here; run the program without one".to_owned());
+    } else if says(&["not permitted"]) && says(NO_TRACING) && sandbox != "none" {
+        hints.push(
+            "commands can look into no other process here, so that tracers and debuggers do not work"
+                .to_owned(),
+        );
+    } else if says(&["not permitted"]) && says(NO_NAMESPACE) && sandbox != "none" {
+        hints.push(
+            "commands can make no namespaces here, so that containers and sandboxes of their own do not work"
+                .to_owned(),
+        );
     } else if says(NO_FILE) && sandbox != "none" {
         let writes = match ctx.granted(Capability::Write) {
             true => {
@@ -111,6 +128,13 @@ pub(super) fn hints(
         hints.push(format!("the sandbox may be the cause: {writes}"));
     }
     hints
+}
+
+/// Models that know the tool as a command run it in the shell, where there is none.
+fn patch_is_a_tool(ctx: &Context, output: &str) -> Option<String> {
+    let is_missing = output.lines().any(|line| line.ends_with("apply_patch: command not found"));
+    let (tool, patch) = (ctx.tool_name("apply_patch")?, ctx.argument_of("apply_patch", "patch")?);
+    is_missing.then(|| format!("`{tool}` is a tool and no command; call it with the patch as `{patch}`"))
 }
 
 const NO_ANSWER: &str = "there is no terminal and no input";
