@@ -95,6 +95,8 @@ pub(crate) fn answer(question: &Question, line: &str) -> Option<Answer> {
     let (word, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
     match word.to_lowercase().as_str() {
         "n" | "no" => Some(Answer::No(on_terminal(rest.trim()).into_owned())),
+        // More words belong to another sentence than an answer: `u should look first`.
+        _ if !rest.trim().is_empty() => None,
         "yes" => Some(Answer::Yes(Scope::Once)),
         word => {
             choices(question).into_iter().find(|(key, _, _)| *key == word).and_then(|(_, _, answer)| answer)

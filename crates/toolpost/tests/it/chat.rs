@@ -435,8 +435,13 @@ fn questions_are_answered_where_one_writes() {
     seat.reads("›");
     seat.types("one.txt\r");
     seat.reads("your answer:");
-    seat.types("what\r");
-    seat.reads("one of these letters, please");
+    // A sentence is no answer, whatever letter it begins with.
+    for (number, typed) in ["what", "u should look first", "yes please do", "y then stop"].iter().enumerate()
+    {
+        seat.types(&format!("{typed}\r"));
+        seat.sees("that it is none", |text| text.matches("one of these letters, please").count() > number);
+    }
+    assert!(!home.path("repo/one.txt").exists());
     seat.types("y\r");
     seat.reads("ran");
     assert!(home.path("repo/one.txt").exists());

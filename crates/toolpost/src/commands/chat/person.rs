@@ -33,6 +33,8 @@ struct Desk {
     /// What a call asks, the first one first. The answer has an editor of its own.
     asked: VecDeque<Pending>,
     reply: Editor,
+    /// What happened before a question was shown, and is no answer to it.
+    earlier: VecDeque<Happened>,
 }
 
 /// What happened at the desk.
@@ -79,6 +81,7 @@ pub(super) async fn talk(
         queue: VecDeque::new(),
         asked: VecDeque::new(),
         reply: Editor::default(),
+        earlier: VecDeque::new(),
     };
     stage.note("/help shows what you can type; Ctrl-D ends the conversation");
     let mut attached = Vec::new();
@@ -290,6 +293,9 @@ impl Desk {
 
     /// Waits until something happens that is more than a change of what is being written.
     async fn happens(&mut self, is_working: bool) -> Happened {
+        if let Some(happened) = self.earlier.pop_front() {
+            return happened;
+        }
         loop {
             // Whoever asked may have been stopped.
             self.asked.retain(|pending| !pending.answer.is_closed());
@@ -306,9 +312,16 @@ impl Desk {
                 }
                 Some(pending) = self.questions.recv() => {
                     if self.asked.is_empty() {
+                        while let Ok(key) = self.keys.try_recv() {
+                            let happened = self.key(key);
+                            self.earlier.extend(happened);
+                        }
                         self.stage.tell(&spelled(&pending.question));
                     }
                     self.asked.push_back(pending);
+                    if let Some(happened) = self.earlier.pop_front() {
+                        return happened;
+                    }
                 }
                 () = closed(self.asked.front_mut()) => {}
                 () = heard(self.resized.as_mut()) => self.stage.resized(),
@@ -356,6 +369,8 @@ impl Desk {
                 }
                 if let Some(next) = self.asked.front() {
                     self.stage.tell(&spelled(&next.question));
+                    // What was typed before it was shown is no answer to it.
+                    while self.keys.try_recv().is_ok() {}
                 }
             }
             None => self.stage.tell(NOT_AN_ANSWER),
