@@ -4,8 +4,10 @@
 //! Nothing is ever drawn anew but the live region, so that all else stays in the scroll-back. Where no person looks, nothing
 //! is shown; for programs each thing that happens is a line of JSON.
 
+mod below;
 mod call;
 mod flow;
+mod happened;
 mod held;
 mod region;
 
@@ -13,7 +15,7 @@ use super::input::Field;
 use super::markdown::Markdown;
 use super::width::for_terminal;
 use super::{on_terminal, one_line, write};
-use call::{finished_line, summary};
+use below::{Below, Spent};
 use flow::Flow;
 use held::{Held, Kind};
 use region::{Region, columns};
@@ -21,15 +23,12 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::IsTerminal;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use toolpost_agent::driver::{Heard, Listener};
-use toolpost_agent::kernel::call_id;
 use toolpost_core::Event;
-use toolpost_core::activation::Fact;
-use toolpost_core::event::{EventKind, EventSink};
+use toolpost_core::event::EventSink;
 use toolpost_core::host::Redactor;
-use toolpost_core::model::Arguments;
 
 /// What is printed of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,40 +95,6 @@ struct View {
     held: Held,
     /// Why standard output could not be written.
     lost: Option<std::io::Error>,
-}
-
-/// An agent that another one has started.
-struct Below {
-    agent: String,
-    depth: u64,
-    /// The run of the agent that has started it, and the call.
-    parent: Option<String>,
-    call: Option<String>,
-    /// With all agents below it.
-    spent: Spent,
-}
-
-/// Tokens and US dollars.
-#[derive(Debug, Clone, Copy, Default)]
-struct Spent {
-    tokens: u64,
-    cost: f64,
-}
-
-impl Spent {
-    fn add(&mut self, tokens: u64, cost: f64) {
-        self.tokens = self.tokens.saturating_add(tokens);
-        self.cost += cost;
-    }
-
-    /// In a few words; nothing where nothing is spent.
-    fn shown(self) -> String {
-        match self {
-            Spent { tokens: 0, .. } => String::new(),
-            Spent { tokens, cost } if cost > 0.0 => format!("{tokens} tokens · ${cost:.4}"),
-            Spent { tokens, .. } => format!("{tokens} tokens"),
-        }
-    }
 }
 
 /// Things that stand together on the screen, with an empty line to what is around them.
@@ -445,292 +410,10 @@ impl View {
         }
     }
 
-    /// What an agent does that another one has started: its answers are the business of that one.
-    fn heard_below(&mut self, run: &str, heard: &Heard<'_>) {
-        let agent = self.agent_below(run);
-        if let (Heard::Asking | Heard::Answered { .. } | Heard::Failed(_) | Heard::Waiting, Some(call)) =
-            (heard, self.below.get(run).and_then(|below| below.call.as_ref()))
-        {
-            let what = match heard {
-                Heard::Asking => format!("{}: waits for its model", self.clean(&agent)),
-                Heard::Waiting => format!("{}: waits for agents", self.clean(&agent)),
-                _ => String::new(),
-            };
-            self.region.change(call, &what);
-        }
-        match heard {
-            Heard::Answered { response, .. } if self.show == Show::Json => {
-                let line = json!({
-                    "type": "message", "activation": run, "agent": agent, "text": response.text(),
-                    "finish": response.finish, "usage": response.usage,
-                });
-                self.json(&line);
-            }
-            Heard::Refused { tool, text } => {
-                if self.show == Show::Json {
-                    self.json(
-                        &json!({"type": "tool_refused", "activation": run, "name": tool, "text": text}),
-                    );
-                }
-                if self.talks {
-                    let line =
-                        format!("✗ {} › {}  {}", self.clean(&agent), self.clean(tool), self.clean(text));
-                    self.line(Block::Calls, &self.colored("31", &line));
-                }
-            }
-            Heard::Failed(error) if self.talks => {
-                let line = format!("✗ {}  {}", self.clean(&agent), self.clean(&error.message));
-                self.line(Block::Calls, &self.colored("31", &line));
-            }
-            _ => {}
-        }
-    }
-
-    fn agent_below(&self, run: &str) -> String {
-        self.below.get(run).map(|below| below.agent.clone()).unwrap_or_default()
-    }
-
-    /// Counts what an agent has spent, for it and for all above it; the call that each was started by shows it.
-    fn spend(&mut self, run: &str, fact: &Fact) {
-        let (usage, cost) = match fact {
-            Fact::Answered { response, cost, .. } => (&response.usage, cost),
-            Fact::ModelFailed { usage, cost, .. }
-            | Fact::Spent { usage, cost, .. }
-            | Fact::Compacted { usage, cost, .. } => (usage, cost),
-            _ => return,
-        };
-        let (tokens, cost) = (usage.input.saturating_add(usage.output), cost.unwrap_or_default());
-        self.spent.add(tokens, cost);
-        self.region.spent = self.spent.shown();
-        let mut next = Some(run.to_owned());
-        while let Some(below) = next.and_then(|run| self.below.get_mut(&run)) {
-            below.spent.add(tokens, cost);
-            if let Some(call) = &below.call {
-                self.region.spent_by(call, &below.spent.shown());
-            }
-            next = below.parent.clone();
-        }
-    }
-
-    /// The beginning or the end of an agent that another one has started.
-    fn told_below(&mut self, run: &str, fact: &Fact) {
-        match fact {
-            Fact::Started { start } => {
-                let below = Below {
-                    agent: start.agent.clone(),
-                    depth: start.depth,
-                    parent: start.parent.clone(),
-                    call: start.call.clone(),
-                    spent: Spent::default(),
-                };
-                self.below.insert(run.to_owned(), below);
-                if self.show == Show::Json {
-                    let line = json!({
-                        "type": "agent", "activation": run, "agent": start.agent, "parent": start.parent,
-                        "callId": start.call, "task": start.task,
-                    });
-                    self.json(&line);
-                }
-            }
-            Fact::Ended { reason, usage, cost, .. } => {
-                let agent = self.agent_below(run);
-                if self.show == Show::Json {
-                    let line = json!({
-                        "type": "agent_end", "activation": run, "agent": agent, "reason": reason, "usage": usage,
-                        "costUsd": cost,
-                    });
-                    self.json(&line);
-                }
-                if self.talks {
-                    let spent = self.below.get(run).map(|below| below.spent.shown()).unwrap_or_default();
-                    let gap = if spent.is_empty() { "" } else { " · " };
-                    let line = format!("  {} ended: {reason:?}{gap}{spent}", self.clean(&agent));
-                    self.line(Block::Calls, &format!("{}{line}{}", self.dim(), self.plain()));
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn heard(&mut self, run: &str, heard: &Heard<'_>) {
-        if run != self.root {
-            return self.heard_below(run, heard);
-        }
-        match heard {
-            Heard::Asking => {
-                self.has_text = false;
-                self.held.forget();
-                self.region.waiting = Some((format!("waiting for {}", self.model), Instant::now()));
-                self.draw();
-            }
-            Heard::Text(text) => self.piece(Kind::Text, text),
-            Heard::Thinking(text) => {
-                self.piece(Kind::Thinking, text);
-                if let Some((what, _)) = &mut self.region.waiting {
-                    *what = format!("{} is thinking", self.model);
-                }
-            }
-            Heard::WritingCall(name) => {
-                let what = format!("{} writes a call of {}", self.model, self.clean(name));
-                let since = self.region.waiting.as_ref().map_or_else(Instant::now, |(_, since)| *since);
-                self.region.waiting = Some((what, since));
-            }
-            Heard::Retry { attempt, delay_ms, error } => {
-                self.held.forget();
-                if self.show == Show::Json {
-                    self.json(
-                        &json!({"type": "retry", "attempt": attempt, "delayMs": delay_ms, "error": error}),
-                    );
-                }
-                self.has_text = false;
-                if self.talks {
-                    let seconds = *delay_ms as f64 / 1000.0;
-                    let line = format!(
-                        "attempt {attempt} failed: {}; the next one in {seconds:.1} s",
-                        self.clean(&error.message)
-                    );
-                    let line = for_terminal(&line, 2);
-                    self.line(Block::Note, &format!("{}{line}{}", self.dim(), self.plain()));
-                }
-                let what = format!("waiting for {} (attempt {})", self.model, attempt + 1);
-                self.region.waiting = Some((what, Instant::now()));
-            }
-            Heard::Answered { seq, response } => {
-                self.rest();
-                self.region.waiting = None;
-                self.region.clear();
-                self.fresh_line();
-                if self.show == Show::Json {
-                    for (index, call) in response.tool_calls().enumerate() {
-                        let arguments = match &call.arguments {
-                            Arguments::Json(value) => value.clone(),
-                            Arguments::Unparsable(text) => json!({"__unparsable__": text}),
-                        };
-                        let id = call_id(run, *seq, index);
-                        self.json(&json!({"type": "tool_use", "callId": id, "name": call.name, "arguments": arguments}));
-                    }
-                    self.json(&json!({"type": "message", "text": response.text(), "finish": response.finish, "usage": response.usage}));
-                }
-            }
-            Heard::Failed(_) => {
-                self.rest();
-                self.region.waiting = None;
-                self.region.clear();
-            }
-            Heard::Compacting => {
-                self.region.waiting = Some(("summarizing the conversation".to_owned(), Instant::now()));
-                if self.show == Show::Json {
-                    self.json(&json!({"type": "compacting"}));
-                }
-            }
-            Heard::Waiting => {
-                self.region.waiting = Some(("waiting for agents".to_owned(), Instant::now()));
-                self.draw();
-            }
-            Heard::Refused { tool, text } => {
-                if self.show == Show::Json {
-                    self.json(&json!({"type": "tool_refused", "name": tool, "text": text}));
-                }
-                if self.talks {
-                    let line = format!("✗ {}  {}", self.clean(tool), self.clean(text));
-                    let line = for_terminal(&line, 2);
-                    self.line(Block::Calls, &self.colored("31", &line));
-                }
-            }
-        }
-    }
-
     fn colored(&self, color: &str, text: &str) -> String {
         match self.has_color {
             true => format!("\x1b[{color}m{text}\x1b[0m"),
             false => text.to_owned(),
-        }
-    }
-
-    fn event(&mut self, event: &Event) {
-        let run = event.activation.as_deref().unwrap_or_default();
-        let is_below = run != self.root && !self.root.is_empty();
-        if let EventKind::Activation { fact } = &event.kind {
-            self.spend(run, fact);
-            if is_below {
-                self.told_below(run, fact);
-            }
-        }
-        let Some(call) = &event.call else { return };
-        match &event.kind {
-            EventKind::CallRequested { tool, arguments, parent } => {
-                if parent.is_none() {
-                    self.calls += 1;
-                    let shown = match self.below.get(run).filter(|_| is_below) {
-                        Some(Below { agent, depth, .. }) => {
-                            let indent = "  ".repeat(usize::try_from(*depth).unwrap_or(0).min(8));
-                            format!("{indent}{} › {tool}", self.clean(agent))
-                        }
-                        None => tool.clone(),
-                    };
-                    self.region.start(call, &shown, &summary(arguments));
-                }
-            }
-            EventKind::CallStarted { .. } => self.region.started(call),
-            EventKind::Progress { title, metadata } => {
-                self.region.change(call, &one_line(title));
-                if let Some(text) = metadata.get("output").and_then(Value::as_str) {
-                    self.region.wrote(call, text);
-                }
-            }
-            EventKind::CallRetried { error, delay_ms, .. } => {
-                let what = format!("{}; next attempt in {delay_ms} ms", one_line(error.message()));
-                self.region.change(call, &what);
-            }
-            EventKind::Asked { question } => {
-                if self.show == Show::Json {
-                    self.json(&json!({"type": "question", "tool": question.tool, "text": question.text}));
-                }
-                self.region.clear();
-                self.fresh_line();
-                if self.show == Show::Text {
-                    self.separate(Some(Block::Question));
-                }
-                // Where a person writes, the answer is written too.
-                if self.region.field.is_none() {
-                    self.region.pauses += 1;
-                }
-            }
-            EventKind::Answered { .. } => {
-                self.region.pauses = self.region.pauses.saturating_sub(1);
-                // What comes of the call stands below the answer.
-                self.block = self.block.map(|_| Block::Calls);
-            }
-            EventKind::CallFinished { tool, output, error, metadata } => {
-                let Some(running) = self.region.end(call) else { return };
-                if error.as_ref().is_some_and(|error| error.code().exit_status() == 3) {
-                    self.denials.push(tool.clone());
-                }
-                if self.show == Show::Json {
-                    let title = output.as_ref().map(|output| output.title.as_str());
-                    let text = output.as_ref().map(|output| output.text.as_str());
-                    self.json(&json!({
-                        "type": "tool_result", "callId": call, "tool": tool, "success": error.is_none(), "title": title,
-                        "output": text, "error": error, "durationMs": metadata.execution_time_ms,
-                    }));
-                }
-                if self.talks {
-                    let lines =
-                        finished_line(&running, output.as_ref(), error.as_ref(), metadata, self.has_color);
-                    self.line(Block::Calls, &lines);
-                }
-            }
-            EventKind::ToolInitialized { .. }
-            | EventKind::ArgumentsRepaired { .. }
-            | EventKind::HookIntervened { .. }
-            | EventKind::CallDecided { .. }
-            | EventKind::OutputSpilled { .. }
-            | EventKind::FileStored { .. }
-            | EventKind::TaskChanged { .. }
-            | EventKind::TodosChanged { .. }
-            | EventKind::ChangesUndone { .. }
-            | EventKind::Activation { .. }
-            | EventKind::Warning { .. } => {}
         }
     }
 }
