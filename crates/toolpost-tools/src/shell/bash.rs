@@ -168,8 +168,7 @@ impl Tool for Bash {
         }
         if let Some(limit) = args.yield_after.filter(|_| self.background.is_possible()) {
             let limit = Duration::from_millis(limit);
-            let hidden = prepared.hidden.clone();
-            let confined = Confined { sandbox: prepared.sandbox, hidden, unread_by_git: Vec::new() };
+            let confined = Confined::of(&prepared);
             return match self.background.start_and_wait(ctx, &args, prepared, limit).await? {
                 Waited::GoesOn(output) => Ok(*output),
                 Waited::Ended(ended) => {
@@ -253,8 +252,7 @@ async fn perform(
 ) -> Result<Output<Data>, ToolError> {
     let title = title(args);
     let mut records = Records::begin(ctx, prepared.sandbox).await;
-    let hidden = std::mem::take(&mut prepared.hidden);
-    let confined = Confined { sandbox: prepared.sandbox, hidden, unread_by_git: Vec::new() };
+    let confined = Confined::of(&prepared);
     if let Some(direct) = prepared.direct.take() {
         match run(ctx, args, records.of(direct), &title, budget).await {
             // Nothing was run; the shell says so in its own words.

@@ -4,8 +4,8 @@ mod hints;
 
 pub(super) use hints::out_of_time;
 
-use super::Args;
 use super::index::unread_by_git;
+use super::{Args, Prepared};
 use crate::shell::output::Shown;
 use hints::{hints, plain_path};
 use std::path::{Path, PathBuf};
@@ -96,7 +96,7 @@ pub(super) fn told(
         notes.extend(kept_from(for_one_reason(of_kind.collect()), kind.verb(), &[], advise));
     }
     notes.extend(appeared(&ended.appeared, |path| ctx.closed_to_commands(path)));
-    notes.extend(hints(ctx, args, shown, ended.exit, is_named, sandbox));
+    notes.extend(hints(ctx, args, shown, ended.exit, is_named, confined));
     notes.extend(undo.map(str::to_owned));
     if let Some(why) = &shown.not_kept {
         notes.push(format!("the whole output could not be kept: {why}"));
@@ -236,12 +236,20 @@ pub(super) struct Confined {
     /// In a word.
     pub(super) sandbox: &'static str,
     /// Files that it could see and not read.
-    pub(super) hidden: Vec<PathBuf>,
+    hidden: Vec<PathBuf>,
     /// Those of them that git had to read.
-    pub(super) unread_by_git: Vec<PathBuf>,
+    unread_by_git: Vec<PathBuf>,
+    /// What it could see outside of the workspace, beside the system.
+    visible: Vec<PathBuf>,
 }
 
 impl Confined {
+    /// How a command is about to be confined.
+    pub(super) fn of(prepared: &Prepared) -> Confined {
+        let Prepared { sandbox, hidden, visible, .. } = prepared;
+        Confined { sandbox, hidden: hidden.clone(), unread_by_git: Vec::new(), visible: visible.clone() }
+    }
+
     /// Finds the hidden files that git had to read, where its output speaks of one of them: it stops at the first.
     pub(super) async fn looked_at(
         mut self,

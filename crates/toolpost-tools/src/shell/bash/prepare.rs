@@ -56,6 +56,8 @@ pub(in crate::shell) struct Prepared {
     pub(in crate::shell) sandbox: &'static str,
     /// Files that it can see and not read.
     pub(in crate::shell) hidden: Vec<PathBuf>,
+    /// What it can see outside of the workspace, beside the system.
+    pub(in crate::shell) visible: Vec<PathBuf>,
 }
 
 impl Prepared {
@@ -98,9 +100,11 @@ impl Prepared {
             finish(toolpost_process::Command::new(words[0], &folder).args(words[1..].iter().copied()))
         });
         let command = finish(shell);
-        let hidden = sandbox.map_or_else(Vec::new, |sandbox| sandbox.hidden);
+        let (hidden, mut visible) =
+            sandbox.map_or_else(Default::default, |sandbox| (sandbox.hidden, sandbox.readable));
+        visible.extend(settings.outside.programs.iter().cloned());
         let sandbox = if confined { "strict" } else { "none" };
-        Ok(Prepared { command, direct, sandbox, hidden })
+        Ok(Prepared { command, direct, sandbox, hidden, visible })
     }
 }
 

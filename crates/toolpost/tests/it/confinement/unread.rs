@@ -139,6 +139,16 @@ fn files_are_named_by_where_they_are() {
     for rule in ["'write: p/.npmrc'", "'read: p/.npmrc'"] {
         assert!(done.text.contains(rule), "{}", done.text);
     }
+    for line in
+        ["cat /home/nobody-at-all/x", "cat /home/nobody-at-all/x | head -1", "cat ../../../../../../notes"]
+    {
+        let done = user.bash(line);
+        assert!(done.text.contains("` is not seen by commands, whether it exists or not"), "{}", done.text);
+    }
+    for line in ["cat nowhere", "cat /usr/nowhere", "cd p && cat ../nowhere"] {
+        let done = user.bash(line);
+        assert!(!done.text.contains("is not seen by commands"), "{}", done.text);
+    }
     let done = user.bash("cat /tmp/kept-for-later");
     assert!(done.text.contains("each command has a /tmp of its own"), "{}", done.text);
 }

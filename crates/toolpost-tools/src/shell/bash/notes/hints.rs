@@ -1,7 +1,7 @@
 //! What may have been in the way of a command, guessed from its line and its output: a question, the network, a terminal, a
 //! file; and what it may have waited for until its time was over.
 
-use super::{Args, MOST_LINES, MOST_NAMES, NO_FILE, plain, time};
+use super::{Args, Confined, MOST_LINES, MOST_NAMES, NO_FILE, plain, time};
 use crate::shell::output::Shown;
 use std::path::{Path, PathBuf};
 use toolpost_core::policy::Remedy;
@@ -61,8 +61,9 @@ pub(super) fn hints(
     shown: &Shown,
     exit: Exit,
     is_named: bool,
-    sandbox: &str,
+    confined: &Confined,
 ) -> Vec<String> {
+    let sandbox = confined.sandbox;
     let output = shown.text.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| output.contains(word));
     let has_failed = exit != Exit::Code(0);
@@ -82,6 +83,9 @@ pub(super) fn hints(
         hints.push(format!("commands have no network here; {}", how_to_grant_network(ctx)));
     }
     hints.extend(patch_is_a_tool(ctx, &output));
+    if sandbox != "none" {
+        hints.extend(unseen_file(ctx, args, shown, &confined.visible));
+    }
     if !has_failed {
         return hints;
     }
@@ -162,6 +166,39 @@ fn own_temporary(ctx: &Context, shown: &Shown) -> Option<String> {
         format!(
             "`{}` is not there: each command has a /tmp of its own, which ends with it; keep files for later commands in the \
              workspace",
+            plain(word)
+        )
+    })
+}
+
+/// A file that a program did not find because it lies outside of what commands see.
+fn unseen_file(ctx: &Context, args: &Args, shown: &Shown, visible: &[PathBuf]) -> Option<String> {
+    // What commands see of these is what is there, or their own.
+    const SEEN: [&str; 16] = [
+        "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/nix", "/opt", "/proc", "/run",
+        "/sbin", "/sys", "/tmp", "/usr", "/var",
+    ];
+    let roots = ctx.workspace().roots();
+    let folder = crate::shell::bash::prepare::asked_folder(ctx, args.workdir.as_ref());
+    let is_moved = super::changes_folder(&args.command);
+    let is_missing = |line: &&str| line.to_lowercase().contains("no such file or directory");
+    let lines = shown.text.lines().filter(is_missing).take(MOST_LINES);
+    let mut words = lines.flat_map(|line| {
+        line.split(|letter: char| letter.is_whitespace() || ":'\"`‘’()[],;".contains(letter))
+    });
+    let is_unseen = |word: &&str| {
+        let path = plain_path(&folder.join(word));
+        let is_meant = match word.starts_with('/') {
+            true => word.len() > 1 && !SEEN.iter().any(|seen| path.starts_with(seen)),
+            false => word.starts_with("../") && !is_moved,
+        };
+        let is_seen = || visible.iter().any(|seen| path.starts_with(seen));
+        is_meant && word.len() < 1_000 && !roots.iter().any(|root| path.starts_with(root)) && !is_seen()
+    };
+    words.find(is_unseen).map(|word| {
+        format!(
+            "`{}` is not seen by commands, whether it exists or not: outside of the workspace they see the system and what \
+             programs need; to let them read it, add it to `readable` in the configuration or to TOOLPOST_READABLE",
             plain(word)
         )
     })
