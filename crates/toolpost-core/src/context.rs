@@ -399,7 +399,7 @@ impl Context {
     /// The host that runs agents, for a tool that starts one.
     pub fn agents(&self) -> Result<&Arc<dyn AgentHost>, ToolError> {
         self.host.services.agents.as_ref().ok_or_else(|| {
-            let message = "no agents can be started here; `toolpost run` starts one that can start others";
+            let message = "no agents can be started here; do the work without one";
             ToolError::new(Code::LlmAssistRequired, message)
         })
     }

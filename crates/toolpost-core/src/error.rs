@@ -174,7 +174,7 @@ codes! {
     ValidationError "VALIDATION_ERROR" 2 "The arguments do not fit the tool's schema; `details.errors` has each path and what was expected."
     InitFailed "INIT_FAILED" 1 "The tool could not be made ready; the next call tries again."
     PermissionDenied "PERMISSION_DENIED" 3 "The policy does not allow this call; the message says what would."
-    Untrusted "UNTRUSTED" 3 "The workspace brings this along and nobody has trusted it yet."
+    Untrusted "UNTRUSTED" 3 "The file comes from the workspace and is not trusted yet."
     ProtectedFile "PROTECTED_FILE" 3 "The file is run by something else later, or holds secrets, and needs a rule of its own."
     Timeout "TIMEOUT" 4 "The call took longer than it may."
     Cancelled "CANCELLED" 4 "The caller gave up the call."

@@ -139,7 +139,7 @@ impl Normal<'_> {
             return Ok(());
         };
         if keyword == "format" && kept.as_str().is_some_and(is_machine_integer) {
-            self.notes.dropped(path, keyword, "the width of an integer is no format of JSON Schema");
+            self.notes.dropped(path, keyword, "the width of an integer is not a JSON Schema format");
             return Ok(());
         }
         let keyword = if keyword == "definitions" && self.renames { "$defs" } else { keyword };
@@ -190,7 +190,7 @@ impl Normal<'_> {
             match meaning(name) {
                 Meaning::Type(kind) => {
                     if kind != name {
-                        let reason = format!("`{shown}` is no type of JSON Schema");
+                        let reason = format!("`{shown}` is not a JSON Schema type");
                         self.notes.add(path, format!("`type` is `{kind}`"), reason);
                     }
                     if !kinds.contains(&kind) {
@@ -198,7 +198,7 @@ impl Normal<'_> {
                     }
                 }
                 Meaning::Any | Meaning::Unknown => {
-                    self.notes.dropped(path, "type", format!("`{shown}` is no type of JSON Schema"));
+                    self.notes.dropped(path, "type", format!("`{shown}` is not a JSON Schema type"));
                     return None;
                 }
             }

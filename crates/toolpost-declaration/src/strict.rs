@@ -160,7 +160,7 @@ impl Strict<'_> {
         let mut around = source.clone();
         around.shift_remove("$ref");
         if !is_annotation_only(&around) {
-            return Err(Refusal::new(path, "strict mode takes no constraints beside `$ref`"));
+            return Err(Refusal::new(path, "strict mode takes no constraints next to `$ref`"));
         }
         let alone = Map::from_iter([("$ref".to_owned(), Value::from(reference))]);
         let mut told = self.told(&around, path);
@@ -197,7 +197,7 @@ impl Strict<'_> {
             _ => return Err(Refusal::new(path, "both `anyOf` and `oneOf` are given")),
         };
         if !is_annotation_only(&around) {
-            return Err(Refusal::new(path, "strict mode takes no constraints beside alternatives"));
+            return Err(Refusal::new(path, "strict mode takes no constraints next to alternatives"));
         }
         let mut result = self.told(&around, path);
         let list = path.then("anyOf");

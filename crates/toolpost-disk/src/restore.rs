@@ -411,7 +411,7 @@ fn put_back(
         expected = std::mem::replace(&mut found, replaced);
     }
     Err(Failure::Refused(format!(
-        "somebody else has been changing it at the same time; what it held a moment ago is in `{beside}` beside it"
+        "another process changed it at the same time; its previous content is in `{beside}`"
     )))
 }
 

@@ -61,7 +61,7 @@ impl RpcError {
     /// There is no such method.
     pub fn no_method(method: &str) -> RpcError {
         let shown: String = method.chars().take(80).collect();
-        RpcError::new(METHOD_NOT_FOUND, format!("there is no method `{shown}` here")).with_status(404)
+        RpcError::new(METHOD_NOT_FOUND, format!("unknown method `{shown}`")).with_status(404)
     }
 
     /// The parameters are invalid.

@@ -70,7 +70,7 @@ impl Message {
                 Err(Invalid { id, error: RpcError::invalid_request(message) })
             }
             Ok(json::Read { value, repeated: None }) => read(value, Reading::Strict),
-            Err(error) => refused(RpcError::parse(format!("this is no JSON: {error}"))),
+            Err(error) => refused(RpcError::parse(format!("invalid JSON: {error}"))),
         }
     }
 

@@ -44,7 +44,7 @@ impl Complaint {
         let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut text = why.to_owned();
         if let Some(odd) = &said.odd {
-            text.push_str(&format!("; its standard output has a line that is no message: `{odd}`"));
+            text.push_str(&format!("; its standard output has a line that is not a message: `{odd}`"));
         }
         let stderr = String::from_utf8_lossy(&said.stderr);
         let lines: Vec<String> =

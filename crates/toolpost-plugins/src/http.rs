@@ -130,7 +130,10 @@ impl Http {
             return Err(Fault::Gone(BLOATED.to_owned()));
         }
         let messages = Message::parse_lenient(&bytes).ok_or_else(|| {
-            Fault::Gone(format!("its answer is no message: `{}`", quoted(&String::from_utf8_lossy(&bytes))))
+            Fault::Gone(format!(
+                "its reply is not a valid message: `{}`",
+                quoted(&String::from_utf8_lossy(&bytes))
+            ))
         })?;
         let ours = messages.into_iter().find_map(|message| match message {
             Message::Answer { id: Some(found), result } if found == id => Some(result),
@@ -157,7 +160,7 @@ impl Http {
                 format!("it has moved to `{place}`; write that address, redirects are not followed")
             }
             (401 | 403, _) => {
-                "it wants to know who asks; give the entry a header such as `Authorization`".to_owned()
+                "it requires authentication; give the entry a header such as `Authorization`".to_owned()
             }
             _ => quoted(&String::from_utf8_lossy(&bytes)),
         };

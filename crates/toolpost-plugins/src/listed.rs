@@ -129,7 +129,7 @@ fn one(mut tool: Value, name: &str, room: &mut usize) -> Result<Listed, String> 
             Value::Object(input)
         }
         Value::Null => json!({"type": "object"}),
-        _ => return Err("its schema is no object".to_owned()),
+        _ => return Err("its schema is not an object".to_owned()),
     };
     let size = input.to_string().len();
     if size > LARGEST_SCHEMA || size > *room {
@@ -139,7 +139,7 @@ fn one(mut tool: Value, name: &str, room: &mut usize) -> Result<Listed, String> 
     }
     *room -= size;
     if input["type"] != "object" {
-        return Err("its arguments are no object".to_owned());
+        return Err("its arguments are not an object".to_owned());
     }
     Schema::compile(input.clone()).map_err(|error| error.to_string())?;
     // An answer's schema that is no schema promises nothing.

@@ -107,7 +107,8 @@ impl Parts {
         let data = text(take(block, field)).unwrap_or_default();
         let media_type = block["mimeType"].as_str().unwrap_or("application/octet-stream").to_owned();
         if base64::engine::general_purpose::STANDARD.decode(&data).is_err() {
-            self.texts.push(format!("[{kind} of type {}: its bytes are no base64]", harmless(&media_type)));
+            self.texts
+                .push(format!("[{kind} of type {}: its data is not valid base64]", harmless(&media_type)));
             return;
         }
         let number = self.attachments.len() + 1;

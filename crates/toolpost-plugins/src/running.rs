@@ -93,7 +93,7 @@ impl Running {
                 ));
                 json!({"action": "decline"})
             }
-            Answer::Nobody | Answer::DryRun => self.declined(params, "there is nobody to ask"),
+            Answer::Nobody | Answer::DryRun => self.declined(params, "no person can be asked"),
         }
     }
 

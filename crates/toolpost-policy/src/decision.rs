@@ -193,7 +193,7 @@ pub(super) fn sentence(tool: &str, access: Option<&Access>, effect: Effect, caus
                 format!("{would}, which it cannot where {action} is not granted and may where it is")
             }
             Some(access) => format!("{would}, and {} is granted", access.action),
-            None => format!("{would}, and no rule speaks of it"),
+            None => format!("{would}, and no rule is about it"),
         },
         Cause::Askable => format!("{would}, and {} needs a person's consent", action(access)),
         Cause::Absent => format!("{would}, and {} is not granted", action(access)),
@@ -363,13 +363,10 @@ impl fmt::Display for Would<'_> {
         write!(f, "`{tool}` would {verb} {}", access.resource)?;
         match access.why() {
             Some(why) if access.action == crate::Capability::Exec => {
-                write!(f, " (what it runs cannot be told: {why})")
+                write!(f, " (what it runs is unknown: {why})")
             }
             Some(why) if access.is_unjudged() => {
-                write!(
-                    f,
-                    " (what it opens cannot be told, and without a sandbox nothing judges it then: {why})"
-                )
+                write!(f, " (what it opens is unknown, and without a sandbox it is not checked later: {why})")
             }
             Some(why) => write!(f, " ({why})"),
             None => Ok(()),

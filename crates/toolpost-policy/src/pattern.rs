@@ -274,7 +274,7 @@ fn path_form(text: &str) -> Result<PathForm, String> {
         .build()
         .map_err(|error| {
             format!(
-                "the resource `{text}` is no glob: {}; a `\\` before a character takes it as it is",
+                "the resource `{text}` is not a valid glob: {}; write `\\` before a character to match it literally",
                 error.kind()
             )
         })?;
@@ -352,8 +352,8 @@ mod tests {
             ("", "write `*` for anything"),
             ("  ", "write `*` for anything"),
             ("a\u{1}b", "U+0001"),
-            ("src/[a", "is no glob"),
-            ("src/{a", "is no glob"),
+            ("src/[a", "is not a valid glob"),
+            ("src/{a", "is not a valid glob"),
         ] {
             let error = Pattern::parse(pattern).unwrap_err();
             assert!(error.contains(expected), "{error}");

@@ -62,7 +62,7 @@ pub fn policy_from_toml(source: &Source<'_>, names: &Names) -> Result<Policy, Er
         tables if tables.is_empty() => parts.push(reader.part(table)),
         tables => {
             for key in table.keys().filter(|key| key.get_ref() != "policy") {
-                reader.error(key.span().start, "this stands beside `[[policy]]`; move it into one of them");
+                reader.error(key.span().start, "this is outside of `[[policy]]`; move it into one of them");
             }
             parts.extend(tables.into_iter().map(|(_, table)| reader.part(table)));
         }

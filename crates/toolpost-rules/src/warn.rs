@@ -97,7 +97,7 @@ fn unknown_action(
         Some(near) => format!("did you mean `{near}`"),
         None => "`toolpost tools` lists the tools".to_owned(),
     };
-    Some(format!("`{name}` is no tool and no capability, so the rule `{rule}` does nothing; {advice}"))
+    Some(format!("`{name}` is neither a tool nor a capability, so the rule `{rule}` does nothing; {advice}"))
 }
 
 fn odd_resource(rule: &Rule, names: &Names) -> Option<String> {

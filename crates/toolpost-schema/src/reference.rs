@@ -158,12 +158,12 @@ impl<'v> Index<'v> {
             return self
                 .pointed(id, &fragment)
                 .map(|(schema, resource)| Target::Schema { schema, resource, is_dynamic: false })
-                .ok_or_else(|| format!("`{reference}` leads nowhere; check it for typing errors"));
+                .ok_or_else(|| format!("`{reference}` does not exist; check it for typing errors"));
         }
         let mut named = resource.anchors.iter().filter(|anchor| anchor.name == fragment);
         let anchor = named.next().ok_or_else(|| {
             format!(
-                "`{reference}` leads nowhere; there is no `$anchor` of this name, and a path begins with `#/`"
+                "`{reference}` does not exist; there is no `$anchor` of this name, and a path begins with `#/`"
             )
         })?;
         let is_dynamic = anchor.is_dynamic || named.any(|anchor| anchor.is_dynamic);

@@ -44,7 +44,7 @@ impl Repair {
         let Repair { path, from, to } = self;
         match () {
             () if path == "tool" => format!("{from} is called {to} here"),
-            () if to == LEFT_OUT => format!("`{path}` was ignored, there is no such argument"),
+            () if to == LEFT_OUT => format!("`{path}` was ignored: unknown argument"),
             () if to == UNDERSTOOD => format!("`{path}` was understood, though it is not offered here"),
             () if to == "left out" => format!("`{path}`: {from} was read as not given"),
             // Another spelling of an argument's name.

@@ -117,7 +117,7 @@ fn page<'a, T>(
             start(cursor, generation).filter(|start| *start < all.len()).ok_or_else(|| {
                 let shown: String = cursor.chars().take(40).collect();
                 RpcError::params(format!(
-                    "cursor `{shown}` leads nowhere, or the list has changed since; begin again without one"
+                    "invalid cursor `{shown}`, or the list has changed since; start again without a cursor"
                 ))
             })?
         }

@@ -94,7 +94,7 @@ impl Tasks {
         let own = task.filter(|task| task.session == exchange.session.context.session());
         let Some(task) = own else {
             let shown: String = id.chars().take(80).collect();
-            return Err(RpcError::params(format!("there is no task `{shown}`; it may have been forgotten")));
+            return Err(RpcError::params(format!("no task `{shown}`; it may have expired")));
         };
         match method {
             "tasks/get" => return Ok(task.detailed(&id)),

@@ -20,7 +20,8 @@ const LARGEST: usize = 64 << 20;
 /// A path as it is kept, or why it is none.
 pub(crate) fn path(path: &str) -> Result<String, ToolError> {
     let refused = |why: &str| {
-        let message = format!("`{path}` is no path of a virtual file: {why}; write it like `notes/plan.md`");
+        let message =
+            format!("`{path}` is not a valid path of a virtual file: {why}; write it like `notes/plan.md`");
         Err(ToolError::new(Code::ValidationError, message).with("path", path))
     };
     let plain = path.strip_prefix("./").unwrap_or(path).trim_start_matches('/');
@@ -261,7 +262,7 @@ fn stale(path: &str, expected: u64, newest: u64) -> ToolError {
             format!("`{path}` is there already, in version {newest}; read it, and write with that version")
         }
         (expected, 0) => format!(
-            "`{path}` is not there any more (you expected version {expected}); write it anew with version 0"
+            "`{path}` no longer exists (you expected version {expected}); write it again with version 0"
         ),
         (expected, newest) => {
             format!(

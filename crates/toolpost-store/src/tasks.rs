@@ -166,8 +166,8 @@ fn conflict(task: &Task, open: &[String], change: &TaskChange) -> ToolError {
     let owner = task.owner.as_deref().unwrap_or("nobody");
     let is = match task.status {
         Pending => format!("waits for {}", open.join(", ")),
-        Ready => "is ready, and nobody has claimed it".to_owned(),
-        Deferred => "was rejected, and nobody has claimed it again".to_owned(),
+        Ready => "is ready and not claimed".to_owned(),
+        Deferred => "was rejected and not claimed again".to_owned(),
         Claimed => format!("is claimed by `{owner}` (claim {})", task.claim),
         Submitted => format!("was submitted by `{owner}`"),
         Completed => "is completed".to_owned(),

@@ -36,7 +36,7 @@ impl FromStr for StoreUrl {
             return Ok(StoreUrl::Postgres(text.to_owned()));
         }
         let message = format!(
-            "`{}` is no store; write `sqlite:PATH`, `postgres://USER@HOST/DATABASE` or `memory`",
+            "`{}` is not a store; write `sqlite:PATH`, `postgres://USER@HOST/DATABASE` or `memory`",
             beginning(text)
         );
         Err(ToolError::new(Code::ValidationError, message))

@@ -45,7 +45,7 @@ impl<'a> Source<'a> {
                 let line = good.matches('\n').count() + 1;
                 let column = good.rsplit('\n').next().map_or(0, |last| last.chars().count()) + 1;
                 let byte = bytes[error.valid_up_to()];
-                at(line, column, format!("the byte 0x{byte:02x} is no UTF-8; save the file as UTF-8"))
+                at(line, column, format!("the byte 0x{byte:02x} is not valid UTF-8; save the file as UTF-8"))
             }
         }
     }

@@ -216,7 +216,7 @@ fn host_of(text: &str) -> Result<String, InvalidUrl> {
     let wrong = |why: &str| InvalidUrl::of(text, format!("not a host: {why}"));
     if let Some(inner) = text.strip_prefix('[') {
         let inner = inner.strip_suffix(']').ok_or_else(|| wrong("a bracket is missing"))?;
-        let address: Ipv6Addr = inner.parse().map_err(|_| wrong("it is no IPv6 address"))?;
+        let address: Ipv6Addr = inner.parse().map_err(|_| wrong("it is not an IPv6 address"))?;
         return Ok(address.to_string());
     }
     let decoded = percent_decoded(text);
@@ -232,7 +232,7 @@ fn host_of(text: &str) -> Result<String, InvalidUrl> {
     match numbers(&ascii) {
         Numbers::None => {}
         Numbers::Address(address) => return Ok(address.to_string()),
-        Numbers::Invalid => return Err(wrong("it is no IPv4 address")),
+        Numbers::Invalid => return Err(wrong("it is not an IPv4 address")),
     }
     let name = ascii.strip_suffix('.').unwrap_or(&ascii);
     if name.len() > 253 || name.split('.').any(|label| label.is_empty() || label.len() > 63) {

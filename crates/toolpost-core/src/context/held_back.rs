@@ -52,6 +52,6 @@ impl HeldBack {
         }
         let total: u64 = by_rule.values().sum();
         let rules: Vec<String> = by_rule.iter().map(|(rule, count)| format!("{count} by `{rule}`")).collect();
-        Some(format!("{total} held back by the policy: {}", rules.join(", ")))
+        Some(format!("{total} hidden by the policy: {}", rules.join(", ")))
     }
 }

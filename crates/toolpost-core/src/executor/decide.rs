@@ -129,7 +129,7 @@ impl Executor {
             Answer::Yes(scope) => self.remember(ctx, scope, &rules)?,
             Answer::No(why) => return Err(declined(ctx.known_as(entry.name()), &why)),
             Answer::Nobody | Answer::DryRun => {
-                let refusal = denied(&would.policy, &request, ", and there is nobody to ask");
+                let refusal = denied(&would.policy, &request, ", and no person can be asked");
                 let inside = protected_inside(ctx, entry.name(), &would).await;
                 return Err(match inside.as_slice() {
                     [] => refusal,
@@ -181,7 +181,7 @@ impl Executor {
             (_, None) => {
                 return Err(ToolError::new(
                     Code::WriteError,
-                    "there is no place to keep this answer; answer for once",
+                    "this answer cannot be kept; answer for this call only",
                 ));
             }
         }
@@ -264,7 +264,7 @@ pub(super) fn denied(policy: &Policy, request: &Request<'_>, circumstance: &str)
     let decision = policy.decide(request);
     let code = if decision.is_protected() { Code::ProtectedFile } else { Code::PermissionDenied };
     let remedy = decision.remedy().map_or_else(String::new, |remedy| {
-        // Where there is nobody to ask, nobody can consent.
+        // Where no person can be asked, nobody can consent.
         let asked = remedy.strip_prefix("consent, or ").filter(|_| !circumstance.is_empty());
         format!("; {}", asked.unwrap_or(&remedy))
     });

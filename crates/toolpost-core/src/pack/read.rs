@@ -142,7 +142,7 @@ impl Reader<'_, '_> {
         for item in items {
             let text = self.text(item, &format!("an entry of `{key}`"));
             let text = text.and_then(|text| match key {
-                "tools" => self.word(item, "tool's name", text),
+                "tools" => self.word(item, "tool name", text),
                 _ => self.bounded(item, "a tag", text, LONGEST_NAME),
             });
             match text {
@@ -187,8 +187,9 @@ impl Reader<'_, '_> {
             && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
         if !is_fine {
             let shown: String = text.chars().take(80).collect();
-            let message =
-                format!("`{shown}` is no {what}; write 1 to {LONGEST_NAME} letters, digits, `_` and `-`");
+            let message = format!(
+                "`{shown}` is not a valid {what}; write 1 to {LONGEST_NAME} letters, digits, `_` and `-`"
+            );
             self.error(node.at, message);
             return None;
         }

@@ -43,7 +43,7 @@ impl Entry {
         check_name(&spec.name)?;
         if let Err(error) = semver::Version::parse(&spec.version) {
             return Err(ToolError::execution(format!(
-                "tool `{}` has version `{}`, which is no semantic version ({error}); write it as 1.0.0",
+                "tool `{}` has version `{}`, which is not a semantic version ({error}); write it as 1.0.0",
                 spec.name, spec.version
             )));
         }
@@ -125,7 +125,7 @@ impl Entry {
         if self.is_shut_down.load(Ordering::Acquire) {
             return Err(ToolError::new(
                 Code::InitFailed,
-                format!("tool `{}` was shut down; register it anew to use it again", self.name()),
+                format!("tool `{}` was shut down; register it again to use it", self.name()),
             ));
         }
         if let Some(prepared) = self.ready.get() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// The tools that may be held back from lists to save tokens, by group: those of one server, for example.
+/// The tools that may be not listed, to save tokens, by group: those of one server, for example.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Shelves {
     /// The groups, the most important first; of each tool its name and what its declaration costs, in tokens.

@@ -78,7 +78,7 @@ fn every_mistake_is_located_and_says_what_to_do() {
     check(
         "\"shell\"",
         "\"my shell\"",
-        "pack.json:3:10: `my shell` is no name; write 1 to 64 letters, digits, `_` and `-`",
+        "pack.json:3:10: `my shell` is not a valid name; write 1 to 64 letters, digits, `_` and `-`",
     );
     check("\"Runs commands.\"", "true", "pack.json:4:17: `description` is true or false; write a text");
     check(
@@ -101,7 +101,7 @@ fn every_mistake_is_located_and_says_what_to_do() {
     check(
         "\"look\"]",
         "\"a/b\"]",
-        "pack.json:5:20: `a/b` is no tool's name; write 1 to 64 letters, digits, `_` and `-`",
+        "pack.json:5:20: `a/b` is not a valid tool name; write 1 to 64 letters, digits, `_` and `-`",
     );
     check(
         "\"privileged\"",
@@ -151,7 +151,7 @@ fn unknown_keys_are_warned_about_with_the_nearest() {
 fn wrong_encodings_are_located() {
     for (bytes, expected) in [
         (&b"\xff\xfe{\0"[..], "pack.json:1:1: the file is UTF-16; save it as UTF-8"),
-        (&b"{\n\"caf\xe9\""[..], "pack.json:2:5: the byte 0xe9 is no UTF-8; save the file as UTF-8"),
+        (&b"{\n\"caf\xe9\""[..], "pack.json:2:5: the byte 0xe9 is not valid UTF-8; save the file as UTF-8"),
         (
             &b""[..],
             "pack.json:1:1: a value is missing here; write a text in double quotes, a list or an object",

@@ -220,7 +220,7 @@ async fn all_tools_are_made_ready_and_shut_down_in_reverse_order_each_in_bounded
     assert!(stage.registry.shutdown_all(Duration::from_secs(2)).await.is_empty(), "once is enough");
     assert_eq!(diary.lock().unwrap().len(), 4);
     let outcome = stage.call("first").await;
-    assert!(outcome.to_text().contains("`first` was shut down; register it anew"), "{}", outcome.to_text());
+    assert!(outcome.to_text().contains("`first` was shut down; register it again"), "{}", outcome.to_text());
 }
 
 #[tokio::test]

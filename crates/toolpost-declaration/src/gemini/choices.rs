@@ -21,7 +21,7 @@ impl Convert<'_> {
         if keyword == "oneOf" {
             self.notes.add(path, "`oneOf` is `anyOf`", "Gemini has no `oneOf`");
         } else if base.shift_remove("oneOf").is_some() {
-            self.notes.dropped(path, "oneOf", "Gemini has no `oneOf`, and `anyOf` stands beside it");
+            self.notes.dropped(path, "oneOf", "Gemini has no `oneOf`, and the schema already has `anyOf`");
         }
         let accepts_null = branches.iter().any(is_null);
         let branches: Vec<&Value> = branches.iter().filter(|branch| !is_null(branch)).collect();
@@ -30,7 +30,7 @@ impl Convert<'_> {
             return self.schema(&Value::Object(base), path, depth + 1);
         }
         let mut result = if constrains(&base) && !branches.iter().any(|branch| is_shape(branch)) {
-            self.notes.dropped(path, keyword, "Gemini takes no constraints beside a type");
+            self.notes.dropped(path, keyword, "Gemini takes no constraints next to a type");
             self.schema(&Value::Object(base), path, depth + 1)?
         } else {
             self.branches(&base, &branches, path.then(keyword), path, depth)?
@@ -65,7 +65,7 @@ impl Convert<'_> {
             let mut whole = self.whole(branch.clone(), here)?;
             // What stands beside the alternatives holds for each of them.
             for keyword in merge(&mut whole, &shape) {
-                self.notes.dropped(here, &keyword, "it disagrees with what stands beside the alternatives");
+                self.notes.dropped(here, &keyword, "it contradicts the keywords next to the alternatives");
             }
             let branch = self.schema(&Value::Object(whole), here, depth + 1);
             self.inlined.truncate(before);
@@ -88,7 +88,7 @@ impl Convert<'_> {
     ) -> Map<String, Value> {
         for keyword in around.keys().filter(|key| ANNOTATIONS.contains(&key.as_str())) {
             if !matches!(keyword.as_str(), "title" | "description") {
-                self.notes.dropped(path, keyword, "Gemini takes nothing beside `anyOf`");
+                self.notes.dropped(path, keyword, "Gemini takes nothing next to `anyOf`");
             }
         }
         if let (Some(text), Some(first)) =

@@ -31,7 +31,7 @@ impl Proxy {
                 format!("the address of the proxy is invalid: {why}; write it as `http://host:port`"),
             )
         };
-        let url = Url::parse(address).map_err(|_| wrong("it is no URL"))?;
+        let url = Url::parse(address).map_err(|_| wrong("it is not a URL"))?;
         let Target { host, port, is_encrypted } = url.target().clone();
         if is_encrypted {
             return Err(wrong("the connection to the proxy itself cannot be encrypted"));

@@ -15,7 +15,7 @@ impl Url {
     /// The URL that a text writes.
     pub fn parse(text: &str) -> Result<Url, Error> {
         let wrong =
-            |why: &str| Error::new(ErrorKind::Invalid, format!("`{text}` is no address of a server: {why}"));
+            |why: &str| Error::new(ErrorKind::Invalid, format!("`{text}` is not a server address: {why}"));
         let uri: Uri = text.parse().map_err(|_| wrong("write it as `https://host/path`"))?;
         let is_encrypted = match uri.scheme_str() {
             Some("https") => true,

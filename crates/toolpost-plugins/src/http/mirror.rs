@@ -44,15 +44,17 @@ fn header(property: &Value, place: Place, names: &mut Vec<String>) -> Result<(),
     let Some(header) = property.get("x-mcp-header") else { return Ok(()) };
     let Some(name) = header.as_str().filter(|name| is_token(name)) else {
         return Err(format!(
-            "it wants a header `{}`, which is no name of one",
+            "it requires the header `{}`, which is not a valid header name",
             harmless(&header.to_string())
         ));
     };
     if place == Place::Elsewhere {
-        return Err(format!("it wants a header `{name}` for what is no argument"));
+        return Err(format!("it requires the header `{name}` for something that is not an argument"));
     }
     if !matches!(property["type"].as_str(), Some("string" | "integer" | "boolean")) {
-        return Err(format!("it wants a header `{name}` of what is no text, whole number or yes and no"));
+        return Err(format!(
+            "it requires the header `{name}` for an argument that is not a string, integer or boolean"
+        ));
     }
     if names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
         return Err(format!("it wants two headers `{name}`"));
@@ -72,15 +74,18 @@ mod tests {
         for (property, expected) in [
             (json!({"type": "string", "x-mcp-header": "A"}), None),
             (json!({"type": "object", "properties": {"c": {"type": "integer", "x-mcp-header": "C"}}}), None),
-            (json!({"type": "string", "x-mcp-header": ""}), Some("no name")),
-            (json!({"type": "string", "x-mcp-header": "a:b"}), Some("no name")),
-            (json!({"type": "string", "x-mcp-header": 7}), Some("no name")),
-            (json!({"type": "number", "x-mcp-header": "A"}), Some("no text")),
+            (json!({"type": "string", "x-mcp-header": ""}), Some("not a valid header name")),
+            (json!({"type": "string", "x-mcp-header": "a:b"}), Some("not a valid header name")),
+            (json!({"type": "string", "x-mcp-header": 7}), Some("not a valid header name")),
+            (json!({"type": "number", "x-mcp-header": "A"}), Some("not a string")),
             (json!({"type": "string", "x-mcp-header": "b"}), Some("two headers")),
-            (json!({"type": "array", "items": {"type": "string", "x-mcp-header": "A"}}), Some("no argument")),
+            (
+                json!({"type": "array", "items": {"type": "string", "x-mcp-header": "A"}}),
+                Some("not an argument"),
+            ),
             (
                 json!({"anyOf": [{"properties": {"d": {"type": "string", "x-mcp-header": "D"}}}]}),
-                Some("no argument"),
+                Some("not an argument"),
             ),
         ] {
             match (problem(&with(property.clone())), expected) {

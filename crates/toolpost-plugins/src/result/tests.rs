@@ -36,7 +36,7 @@ fn every_kind_of_block_has_its_place() {
     let output = read(result, &tool(None), vec!["n".to_owned()]).unwrap();
     assert_eq!(
         output.text,
-        "one\n[image of type image/png: its bytes are no base64]\n[x://y]\ntwo\n[l at the server: x://l]\n\
+        "one\n[image of type image/png: its data is not valid base64]\n[x://y]\ntwo\n[l at the server: x://l]\n\
          [a block of a kind that is not known here: hologram]\n[note on the server: n]"
     );
     let names: Vec<&str> = output.attachments.iter().map(|one| one.filename.as_str()).collect();

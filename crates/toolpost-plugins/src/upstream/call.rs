@@ -79,7 +79,7 @@ impl Upstream {
                 }
             }
             let Value::Object(wanted) = take(&mut answer, "inputRequests") else {
-                return Err(Fault::Gone("it wants to know something and does not say what".to_owned()));
+                return Err(Fault::Gone("it asks for input and does not say which".to_owned()));
             };
             let mut responses = Map::new();
             for (key, mut request) in wanted {

@@ -103,7 +103,7 @@ fn guarantee_26_one_that_dies_at_its_start() {
         says(result, Code::InitFailed, &words);
     });
     check("noise-then-dies", "echo", Duration::from_secs(4), |result| {
-        let words = ["exit code 1", "a line that is no message: `Server listening on port 3000`"];
+        let words = ["exit code 1", "a line that is not a message: `Server listening on port 3000`"];
         says(result, Code::InitFailed, &words);
     });
     let no_program = |server: &mut Server| {

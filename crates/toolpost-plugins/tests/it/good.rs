@@ -157,9 +157,9 @@ fn questions_of_a_server_reach_the_person() {
         for (mode, answer, expected) in [
             ("good", yes(), r#"{"action": "accept", "content": {"sure": true}}"#),
             ("good", Some(Answer::No("not now".into())), r#"{"action": "decline"}"#),
-            ("good", None, "there is nobody to ask"),
+            ("good", None, "no person can be asked"),
             ("modern", yes(), r#"[{"action": "accept", "content": {"sure": true}}, "s3al"]"#),
-            ("modern", None, "there is nobody to ask"),
+            ("modern", None, "no person can be asked"),
         ] {
             let world = World::with(Setup { answer, ..Setup::default() }, |world| vec![world.server(mode)]);
             let text = world.text(&format!("{mode}/ask"), json!({})).await;

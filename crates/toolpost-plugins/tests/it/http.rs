@@ -119,7 +119,7 @@ fn progress_and_questions_come_with_the_stream() {
         assert_eq!(world.text("web/ask", json!({})).await, r#"{"action": "accept", "content": {}}"#);
         world.end().await;
         let world = house.world("sse", None);
-        assert!(world.text("web/ask", json!({})).await.contains("nobody to ask"));
+        assert!(world.text("web/ask", json!({})).await.contains("no person can be asked"));
         world.end().await;
     });
 }
@@ -177,7 +177,7 @@ fn guarantee_26_a_bad_server_at_an_address_costs_one_call() {
     let house = House::open(&[]);
     run(async {
         for (mode, tool, expected) in [
-            ("garbage", "echo", "its answer is no message: `<html>hello</html>`"),
+            ("garbage", "echo", "its reply is not a valid message: `<html>hello</html>`"),
             ("broken", "echo", "status 500: boom"),
             ("sse", "cut", "its answer was cut off"),
             ("sse", "flood", "it floods its answer"),

@@ -86,7 +86,7 @@ impl Control {
             }
             Ok(Reply::NoSandbox { layer, why }) => Err(Error::SandboxUnavailable { layer, why }),
             Ok(Reply::Remove(_)) | Err(_) => {
-                Err(Error::launcher("the keeper of the command said something that makes no sense"))
+                Err(Error::launcher("the process that controls the command sent an invalid message"))
             }
         }
     }

@@ -51,7 +51,7 @@ pub(super) fn form(question: &Question, client: &Client) -> Value {
             "type": "object",
             "properties": {
                 "answer": answer,
-                "reason": {"type": "string", "title": "Reason", "description": "Told to the model after a no."},
+                "reason": {"type": "string", "title": "Reason", "description": "Passed to the model if you say no."},
             },
             "required": ["answer"],
         },
@@ -82,7 +82,7 @@ pub(super) fn answer(question: &Question, result: &Value) -> Answer {
     }
     // The answer is required: a form that came back without one is no consent.
     let Some(word) = content["answer"].as_str() else {
-        return Answer::No("the form came back without its answer, which is no consent".to_owned());
+        return Answer::No("the form came back without an answer, which counts as no".to_owned());
     };
     match choices(question).into_iter().find(|(choice, _, _)| *choice == word) {
         Some((_, _, Some(scope))) => Answer::Yes(scope),
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn only_what_was_offered_is_an_answer() {
         check(json!({"action": "accept", "content": {"answer": "once"}}), Answer::Yes(Scope::Once));
-        let missing = || Answer::No("the form came back without its answer, which is no consent".into());
+        let missing = || Answer::No("the form came back without an answer, which counts as no".into());
         check(json!({"action": "accept"}), missing());
         check(json!({"action": "accept", "content": {}}), missing());
         check(json!({"action": "accept", "content": {"reason": "yes"}}), missing());

@@ -338,7 +338,7 @@ pub(super) fn failure(error: &rusqlite::Error) -> Failure {
         }
         Some(ErrorCode::PermissionDenied) => "give this user the right to read and write it",
         Some(ErrorCode::DatabaseCorrupt) => "the file is damaged: put it aside, and start a new one",
-        Some(ErrorCode::NotADatabase) => "the file is no store: name another one",
+        Some(ErrorCode::NotADatabase) => "the file is not a store; name another one",
         Some(ErrorCode::SystemIoFailure) => {
             "the disk does not do what it should: look at the system's own log"
         }

@@ -215,7 +215,7 @@ impl Tree {
             Code::StaleFile => {
                 let path = error.details().get("path").and_then(|path| path.as_str()).unwrap_or_default();
                 let message = format!(
-                    "somebody else has changed `{path}` since this call began; nothing is lost or changed: read it again, and make your change anew"
+                    "`{path}` was changed by another call since this call began; nothing was written: read it again, and repeat your change"
                 );
                 ToolError::new(Code::StaleFile, message).with("path", path)
             }

@@ -72,7 +72,7 @@ async fn a_yes_goes_on_and_anything_else_does_not() {
         "no (use b) · finished PERMISSION_DENIED",
     )
     .await;
-    let nobody = "Error: `write` would write `a`, and write needs a person's consent, and there is nobody to ask; \
+    let nobody = "Error: `write` would write `a`, and write needs a person's consent, and no person can be asked; \
                   add the allow rule `write: /a`, or allow write in the policy";
     check(Arc::new(Always(Answer::Nobody)), nobody, "nobody · finished PERMISSION_DENIED").await;
     check(Arc::new(Broken), nobody, "nobody · finished PERMISSION_DENIED").await;

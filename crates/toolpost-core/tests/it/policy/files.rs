@@ -67,8 +67,8 @@ fn every_mistake_is_located_and_says_what_to_do() {
     );
     check(
         &format!("{rule}resource = 'src/[a'\n"),
-        "rules.toml:4:12: the resource `src/[a` is no glob: unclosed character class; missing ']'; a `\\` before a \
-         character takes it as it is",
+        "rules.toml:4:12: the resource `src/[a` is not a valid glob: unclosed character class; missing ']'; write `\\` \
+         before a character to match it literally",
     );
     check(
         &format!("{rule}resource = 7\n"),
@@ -124,7 +124,7 @@ fn wrong_encodings_are_located() {
         (&b"\xff\xfe[\0"[..], "rules.toml:1:1: the file is UTF-16; save it as UTF-8"),
         (
             &b"# caf\xc3\xa9\n# \xc3\xa9\xe9\n"[..],
-            "rules.toml:2:4: the byte 0xe9 is no UTF-8; save the file as UTF-8",
+            "rules.toml:2:4: the byte 0xe9 is not valid UTF-8; save the file as UTF-8",
         ),
     ] {
         assert_eq!(read(bytes).unwrap_err().to_string(), expected);
@@ -151,7 +151,7 @@ fn policies_are_checked_like_rules() {
             "[[rule]]\nlayer='mine'\neffect='ask'\naction='*'\n",
             "p.toml:2:7: no layer `mine`; there are flags, session, saved, user, project and built-in",
         ),
-        ("granted=[]\n[[policy]]\n", "p.toml:1:1: this stands beside `[[policy]]`; move it into one of them"),
+        ("granted=[]\n[[policy]]\n", "p.toml:1:1: this is outside of `[[policy]]`; move it into one of them"),
     ] {
         let source = Source::new("p.toml", text.as_bytes()).unwrap();
         assert_eq!(policy_from_toml(&source, &NAMES).unwrap_err().to_string(), expected);
