@@ -123,7 +123,7 @@ async fn format(ctx: &Context, formatter: &Formatter, file: &str) -> Result<Opti
     if result.is_cut {
         return Err("it gave back more than 16 MB".to_owned());
     }
-    let after = String::from_utf8(result.bytes).map_err(|_| "what it gave back is no text".to_owned())?;
+    let after = String::from_utf8(result.bytes).map_err(|_| "its output is not text".to_owned())?;
     if after.is_empty() && !before.text.is_empty() {
         return Err("it gave back nothing".to_owned());
     }

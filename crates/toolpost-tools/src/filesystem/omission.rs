@@ -29,7 +29,7 @@ pub(crate) fn check(effort: &Effort, name: &str, old: &[&str], new: &str) -> Res
             return Err(ToolError::new(
                 Code::Omission,
                 format!(
-                    "line {} of the new text of `{name}` stands for text that is left out: `{}`; write out what \
+                    "line {} of the new text of `{name}` is a placeholder for text that is left out: `{}`; write out what \
                      belongs there, or change less",
                     index + 1,
                     line.trim()

@@ -1,4 +1,4 @@
-//! `tool_search`: the tools that are held back from lists to save tokens, found by what they do.
+//! `tool_search`: the tools that are not listed, to save tokens, found by what they do.
 //!
 //! It grants nothing and lists nothing anew: whoever knows a tool's name can call it, as the policy decides.
 
@@ -84,9 +84,9 @@ fn text(
     missing: &[String],
 ) -> String {
     let mut text = match (held_back, tools.is_empty()) {
-        (0, _) => "No tool is held back: your list has them all.".to_owned(),
+        (0, _) => "No tool is hidden: your list has all of them.".to_owned(),
         (_, true) => {
-            format!("None of the {held_back} tools that are held back matches `{query}`; try other words.")
+            format!("None of the {held_back} hidden tools matches `{query}`; try other words.")
         }
         (_, false) => {
             let mut lines: Vec<String> = tools.iter().map(for_a_model).collect();

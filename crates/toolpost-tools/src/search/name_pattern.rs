@@ -68,7 +68,7 @@ impl NamePattern {
     ) -> Result<NamePattern, ToolError> {
         let refuse = |reason: String| {
             let message = format!(
-                "`{argument}` is no pattern for names ({reason}); *, ?, **, [a-z] and {{a,b}} have a meaning, \\ takes it away"
+                "`{argument}` is not a valid name pattern ({reason}); *, ?, **, [a-z] and {{a,b}} are special, write \\ before them to match them literally"
             );
             ToolError::new(Code::ValidationError, message).with("argument", argument)
         };

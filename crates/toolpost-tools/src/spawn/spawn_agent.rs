@@ -19,7 +19,7 @@ pub struct Args {
     prompt: String,
     /// What it should know first.
     context: Option<String>,
-    /// Wait for its end. Otherwise the call returns at once, and you are told when it has ended.
+    /// Wait for its end. Otherwise the call returns at once, and you are notified when it has ended.
     #[serde(default = "yes")]
     wait: bool,
     /// JSON schema of its result, where you want data.
@@ -88,7 +88,7 @@ impl Tool for SpawnAgent {
         };
         let SpawnedAgent { id, text, data, turns, cost, .. } = ctx.agents()?.spawn(ctx, order).await?;
         let text = match (&data, wait) {
-            (_, false) => format!("started {agent_type} ({id}); you are told when it has ended"),
+            (_, false) => format!("started {agent_type} ({id}); you are notified when it has ended"),
             (Some(data), true) => data.to_string(),
             (None, true) => text,
         };

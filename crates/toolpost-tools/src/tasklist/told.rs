@@ -53,7 +53,7 @@ pub(super) fn could(doing: &str, task: Task, is_possible: bool) -> Result<Output
     if is_possible {
         return Ok(would(doing, task));
     }
-    let message = format!("task `{}` is {}, so nobody could {doing} it now", task.id, standing(&task));
+    let message = format!("task `{}` is {}; you cannot {doing} it now", task.id, standing(&task));
     Err(ToolError::new(Code::TaskConflict, message)
         .with("taskId", task.id.as_str())
         .with("status", task.status.as_str()))

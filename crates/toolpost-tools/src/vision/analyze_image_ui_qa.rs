@@ -109,7 +109,7 @@ fn attached(ctx: &Context, path: &WorkspacePath) -> Result<Attachment, ToolError
             content: AttachmentContent::Data(STANDARD.encode(&bytes)),
         }),
         _ => {
-            let message = format!("`{name}` is no PNG, JPEG, GIF or WebP picture; choose another file");
+            let message = format!("`{name}` is not a PNG, JPEG, GIF or WebP picture; choose another file");
             Err(ToolError::new(Code::ValidationError, message).with("path", name))
         }
     }

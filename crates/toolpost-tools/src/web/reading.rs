@@ -144,7 +144,7 @@ fn unreadable(page: &Fetched) -> ToolError {
     let what = known_binary(&page.body)
         .map_or_else(|| format!("`{:.100}`", essence(&page.content_type)), str::to_owned);
     let message = format!(
-        "{} is no text but {what} ({} bytes); download it with a command, or find a page about it",
+        "{} is not text but {what} ({} bytes); download it with a command, or find a page about it",
         page.url,
         page.body.len()
     );

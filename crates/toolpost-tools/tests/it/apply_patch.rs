@@ -166,14 +166,14 @@ fn wrappings_are_looked_through() {
 fn what_cannot_be_read_names_its_line() {
     let a = [("f", "a\n")];
     for (patch, words) in [
-        ("", &["line 1 of the patch", "no patch", "*** Begin Patch"][..]),
-        ("hello", &["line 1", "no patch"]),
+        ("", &["line 1 of the patch", "not a patch", "*** Begin Patch"][..]),
+        ("hello", &["line 1", "not a patch"]),
         ("*** Update File: f\n@@\n-a\n+b\n", &["line 1", "before any `*** Begin Patch`"]),
         ("@@ -1 +1 @@\n-a\n+b\n", &["line 1", "belongs to no file", "--- a/path"]),
         ("*** Begin Patch\n*** Update File: f\n@@\n-a\n+b\n", &["has no `*** End Patch`", "cut off"]),
         (
             "*** Begin Patch\n*** Update File: f\n@@\n-a\nb\n*** End Patch\n",
-            &["line 5", "`b` is no line of a hunk", "`+` (comes)"],
+            &["line 5", "`b` is not a line of a hunk", "`+` (comes)"],
         ),
         (
             "*** Begin Patch\n*** Add File: g\n+a\nb\n*** End Patch\n",
@@ -183,7 +183,7 @@ fn what_cannot_be_read_names_its_line() {
         ("*** Begin Patch\n*** Update File:\n@@\n-a\n*** End Patch\n", &["line 2", "names no file"]),
         (
             "*** Begin Patch\n*** Change File: f\n*** End Patch\n",
-            &["line 2", "is no section", "*** Update File: path"],
+            &["line 2", "is not a section", "*** Update File: path"],
         ),
         ("*** Begin Patch\n*** Move to: g\n*** End Patch\n", &["line 2", "directly below"]),
         ("*** Begin Patch\n*** Delete File: f\n*** End Patch\nmore\n", &["line 4", "after `*** End Patch`"]),
@@ -194,7 +194,7 @@ fn what_cannot_be_read_names_its_line() {
             "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n-a\n+b\n",
             &["line 3", "promises 3 old and 3 new lines, and 1 and 1 follow", "cut off"],
         ),
-        ("--- a/f\n+++ b/f\n@@ one @@\n-a\n", &["line 3", "no header of a hunk"]),
+        ("--- a/f\n+++ b/f\n@@ one @@\n-a\n", &["line 3", "not a hunk header"]),
         ("--- /dev/null\n+++ b/g\n@@ -1 +1,2 @@\n a\n+b\n", &["line 4", "only lines that begin with `+`"]),
         (
             "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+/etc\n",

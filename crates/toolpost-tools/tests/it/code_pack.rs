@@ -50,7 +50,7 @@ fn nothing_of_a_hidden_file_is_in_any_answer() {
             |outcome: &Outcome| format!("{}{}", super::shown(outcome), data(outcome)).contains("secret");
         if is_named(&open) {
             assert_eq!(data(&closed)["heldBack"], 1, "{tool} {args}: {shown}");
-            assert!(shown.contains("1 held back by the policy"), "{tool} {args}: {shown}");
+            assert!(shown.contains("1 hidden by the policy"), "{tool} {args}: {shown}");
         }
     }
 }

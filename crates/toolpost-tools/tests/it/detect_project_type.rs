@@ -183,7 +183,7 @@ fn hidden_manifests_are_counted_and_say_nothing() {
         let all = format!("{}{}", shown(&outcome), data(&outcome));
         assert!(!all.contains("hush") && !all.contains("package.json"), "{tool}: {all}");
         assert_eq!(data(&outcome)["heldBack"], 1, "{tool}");
-        assert!(shown(&outcome).contains("1 held back by the policy: 1 by `deny read: /secret"), "{all}");
+        assert!(shown(&outcome).contains("1 hidden by the policy: 1 by `deny read: /secret"), "{all}");
     }
 }
 

@@ -366,7 +366,7 @@ fn errors_lead_to_success() {
         before,
         "fn one() {\nfirst(1);\n}",
         "fn one() {\nfirst(2);\n}",
-        "NO_MATCH: `oldString` fits line 1 of `file.txt` but for indentation, and it cannot be told what to put there: \
+        "NO_MATCH: `oldString` fits line 1 of `file.txt` but for indentation, and the replacement there is unclear: \
          the indentation of oldString differs from the file's in another way from line to line; give both texts as the \
          file has them; compared: exact, line endings, trailing whitespace, indentation\n\
          nearest: line 1 (100 % alike), which first differs on line 2:\n  asked for: \"first(1);\"\n  the file:  \"    first(1);\"\n\
@@ -383,7 +383,7 @@ fn errors_lead_to_success() {
         before,
         "    first(1);",
         "    // ... rest of the code ...",
-        "OMISSION: line 1 of the new text of `file.txt` stands for text that is left out: `// ... rest of the code ...`; \
+        "OMISSION: line 1 of the new text of `file.txt` is a placeholder for text that is left out: `// ... rest of the code ...`; \
          write out what belongs there, or change less",
     );
     refused(

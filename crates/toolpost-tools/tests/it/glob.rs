@@ -116,7 +116,7 @@ fn wrong_arguments_are_explained() {
         for (args, part) in [
             (json!({"pattern": "*", "path": "Cargo.toml"}), "NOT_A_FILE: `Cargo.toml` is not a folder"),
             (json!({"pattern": "*", "path": "scr"}), "FILE_NOT_FOUND: no file `scr`; nearest: `src`"),
-            (json!({"pattern": "{a"}), "`pattern` is no pattern for names ("),
+            (json!({"pattern": "{a"}), "`pattern` is not a valid name pattern ("),
             (json!({"pattern": "*", "limit": 0}), "`limit`: expected at least 1"),
             (json!({"pattern": "*", "path": ".."}), "PATH_ESCAPE"),
             (json!({}), "pattern"),
@@ -230,7 +230,7 @@ fn what_is_denied_or_asks_is_counted_and_not_shown() {
         assert_eq!(files, ["alias-open.txt", "deep/fine.txt", "open.txt"]);
         assert_eq!(data(&outcome)["heldBack"], 5, "{}", shown(&outcome));
         let text = shown(&outcome);
-        assert!(text.contains("5 held back by the policy: "), "{text}");
+        assert!(text.contains("5 hidden by the policy: "), "{text}");
         assert!(text.contains("2 by `deny read: secret.txt (rules.toml"), "{text}");
         // Nobody may look into what is denied by naming it.
         for path in ["deep/private", "alias-folder"] {

@@ -131,14 +131,21 @@ fn wrong_arguments_are_explained() {
     for (args, parts) in [
         (
             json!({"pattern": "foo("}),
-            ["VALIDATION_ERROR: `pattern` is no regular expression", "unclosed group", "literal=true"],
+            [
+                "VALIDATION_ERROR: `pattern` is not a valid regular expression",
+                "unclosed group",
+                "literal=true",
+            ],
         ),
         (json!({"pattern": "a{2,1}"}), ["VALIDATION_ERROR", "^", "literal=true"]),
         (json!({"pattern": "(?=x)"}), ["VALIDATION_ERROR", "looks around a match", "literal=true"]),
         (json!({"pattern": "a\\nb"}), ["VALIDATION_ERROR", "line", "multiline=true"]),
         (json!({"pattern": "a\nb", "literal": true}), ["VALIDATION_ERROR", "line", "multiline=true"]),
         (json!({"pattern": "x", "path": "scr"}), ["FILE_NOT_FOUND", "no file `scr`", "nearest: `src`"]),
-        (json!({"pattern": "x", "include": "{a"}), ["VALIDATION_ERROR", "`include`", "no pattern for names"]),
+        (
+            json!({"pattern": "x", "include": "{a"}),
+            ["VALIDATION_ERROR", "`include`", "not a valid name pattern"],
+        ),
         (json!({"pattern": "x", "mode": "lines"}), ["VALIDATION_ERROR", "mode", "content"]),
         (json!({"pattern": ""}), ["VALIDATION_ERROR", "pattern", "1"]),
     ] {
@@ -262,7 +269,7 @@ fn what_is_denied_or_asks_is_neither_opened_nor_shown() {
             );
             assert!(!data(&outcome).to_string().contains("private"), "{}", data(&outcome));
             let held_back = data(&outcome)["heldBack"].as_u64().unwrap();
-            assert!(held_back >= 3 && text.contains("held back by the policy"), "{text}");
+            assert!(held_back >= 3 && text.contains("hidden by the policy"), "{text}");
             let touched = &outcome.metadata.files_accessed;
             assert!(
                 !touched.iter().any(|name| name.contains("secret") || name.contains("private")),

@@ -98,7 +98,7 @@ fn kinds_of_files_and_lines_to_leave_out_are_understood() {
         "claude",
         "Grep",
         json!({"pattern": "needle", "type": "pyy"}),
-        "Error: `type` is `pyy`, which is no kind of files; there are such as py",
+        "Error: `type` is `pyy`, which is not a file type; similar types: py",
     );
     check(
         "gemini",
@@ -150,7 +150,7 @@ fn what_is_repaired_ignored_or_read_differently_is_said() {
         "claude",
         "Read",
         json!({"file_path": "c.rs", "pages": "1-2"}),
-        "1: needle\n(note: `pages` was ignored, there is no such argument)",
+        "1: needle\n(note: `pages` was ignored: unknown argument)",
     );
     check(
         "claude",

@@ -12,7 +12,7 @@ async fn an_order_is_made_of_the_arguments() {
     assert_eq!(data(&outcome), &json!({"agentId": "run", "running": false, "turns": 2, "costUsd": null}));
     let arguments = json!({"agentType": "plain", "prompt": "p", "context": "c\n", "wait": false});
     let outcome = session.call("spawn_agent", arguments).await;
-    assert_eq!(shown(&outcome), "started plain (run); you are told when it has ended");
+    assert_eq!(shown(&outcome), "started plain (run); you are notified when it has ended");
     let arguments = json!({"agentType": "plain", "prompt": "p", "resultSchema": {"type": "object"}});
     let outcome = session.call("spawn_agent", arguments).await;
     assert_eq!((shown(&outcome).as_str(), &data(&outcome)["result"]), (r#"{"n":1}"#, &json!({"n": 1})));

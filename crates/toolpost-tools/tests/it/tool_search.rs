@@ -76,9 +76,9 @@ fn declarations_are_whole_and_what_is_found_can_be_called() {
 #[test]
 fn it_says_when_there_is_nothing_or_too_much() {
     let none = search(&executor(&[], Policy::default()), "x").to_text();
-    assert!(none.contains("your list has them all"), "{none}");
+    assert!(none.contains("your list has all of them"), "{none}");
     let text = search(&executor(&TOOLS, Policy::default()), "weather").to_text();
-    assert!(text.contains("None of the 3 tools"), "{text}");
+    assert!(text.contains("None of the 3 hidden tools"), "{text}");
     let names: Vec<String> = (0..50).map(|number| format!("mcp__many__tool_{number}")).collect();
     let many: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "One of many.")).collect();
     let text = search(&executor(&many, Policy::default()), "tool").to_text();

@@ -96,7 +96,7 @@ fn what_was_left_out_is_refused() {
                 assert_eq!(
                     shown(&outcome),
                     format!(
-                        "OMISSION: line 2 of the new text of `a.rs` stands for text that is left out: `{trimmed}`; write out what belongs there, or change less"
+                        "OMISSION: line 2 of the new text of `a.rs` is a placeholder for text that is left out: `{trimmed}`; write out what belongs there, or change less"
                     )
                 );
             }

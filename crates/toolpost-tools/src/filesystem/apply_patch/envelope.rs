@@ -94,7 +94,7 @@ fn section(cursor: &mut Cursor<'_>, line: &str) -> Result<FilePatch, ToolError> 
         let what = "`*** Move to:` belongs directly below `*** Update File: path`";
         return Err(malformed(number, what, "put it there"));
     } else {
-        return Err(malformed(number, &format!("{} is no section", shown(line)), SECTIONS));
+        return Err(malformed(number, &format!("{} is not a section", shown(line)), SECTIONS));
     };
     Ok(FilePatch { line: number, path, change, mode: None })
 }
@@ -123,7 +123,7 @@ fn added(cursor: &mut Cursor<'_>) -> Result<Change, ToolError> {
         Some(line) if !is_marker(line) && !is_end(line) && !unified::begins_file(cursor.rest()) => {
             Err(malformed(
                 cursor.number(),
-                &format!("{} is no line of a new file", shown(line)),
+                &format!("{} is not a line of a new file", shown(line)),
                 "begin every line of the file with `+`",
             ))
         }
@@ -195,7 +195,7 @@ fn hunk(cursor: &mut Cursor<'_>) -> Result<Option<Hunk>, ToolError> {
         Some(line) if !is_marker(line) && !line.starts_with("@@") && !is_end(line) && !hunk.at_end => {
             return Err(malformed(
                 cursor.number(),
-                &format!("{} is no line of a hunk", shown(line)),
+                &format!("{} is not a line of a hunk", shown(line)),
                 "begin each line with ` ` (stays), `-` (goes) or `+` (comes), a hunk with `@@`, a section with `***`",
             ));
         }

@@ -199,7 +199,7 @@ fn no_patch(lines: &[&str]) -> ToolError {
     }
     malformed(
         1,
-        "this is no patch",
+        "this is not a patch",
         "begin it with `*** Begin Patch` and `*** Update File: path`, or with `--- a/path` and `+++ b/path`",
     )
 }

@@ -247,7 +247,7 @@ fn hunk(cursor: &mut Cursor<'_>, header: &str) -> Result<Hunk, ToolError> {
     let number = cursor.number();
     let range = range(header);
     if range.is_none() && !header.trim_matches(['@', ' ', '.', '\r']).is_empty() {
-        let what = format!("{} is no header of a hunk", shown(&format!("@@{header}")));
+        let what = format!("{} is not a hunk header", shown(&format!("@@{header}")));
         return Err(malformed(number, &what, "write `@@ -10,3 +10,4 @@`"));
     }
     cursor.at += 1;

@@ -102,7 +102,7 @@ pub(super) fn failed(
 
 fn in_doubt(name: &str, old: &str, doubt: &Doubt, why: &str) -> String {
     format!(
-        "{old} fits line {} of `{name}` but for {}, and it cannot be told what to put there: {why}; give both texts as \
+        "{old} fits line {} of `{name}` but for {}, and the replacement there is unclear: {why}; give both texts as \
          the file has them",
         doubt.line, doubt.step
     )

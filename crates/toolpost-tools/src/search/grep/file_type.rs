@@ -18,7 +18,7 @@ impl FileType {
             let near = nearest(name, known.iter().map(String::as_str), 3).join(", ");
             let near = if near.is_empty() { "js, py, rust, go".to_owned() } else { near };
             let message =
-                format!("`{argument}` is `{name}`, which is no kind of files; there are such as {near}");
+                format!("`{argument}` is `{name}`, which is not a file type; similar types: {near}");
             return Err(ToolError::new(Code::ValidationError, message).with("argument", argument));
         }
         types.select(name);

@@ -98,7 +98,7 @@ fn refusal(ctx: &Context, argument: &str, pattern: &str, error: &grep_regex::Err
         _ => {
             let text = text.trim_end();
             let message = format!(
-                "`{argument}` is no regular expression: {text}\n{literal}write \\ before the signs that are meant as they are"
+                "`{argument}` is not a valid regular expression: {text}\n{literal}write \\ before characters to match them literally"
             );
             ToolError::new(Code::ValidationError, message)
                 .with("argument", argument)

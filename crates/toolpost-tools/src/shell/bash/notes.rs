@@ -189,7 +189,8 @@ fn for_one_reason(mut kept: Vec<(String, Closed)>) -> Vec<(String, Closed)> {
     let is_same = kept.windows(2).all(|pair| pair[0].1.why == pair[1].1.why);
     if !is_same && kept.iter().all(|(_, closed)| !closed.rules.is_empty()) {
         for (_, closed) in &mut kept {
-            closed.why = "each asks first, and nobody can be asked while a command runs".to_owned();
+            closed.why =
+                "each needs confirmation, and no person can be asked while a command runs".to_owned();
         }
     }
     kept

@@ -220,7 +220,7 @@ fn a_patch_without_its_end_or_its_lines_still_lands() {
     check(file, &unified.replace('\n', "\\n"), after);
     // With other backslashes it is unclear which of them are meant.
     let escaped = unified.replace('\n', "\\n").replace("+2", "+\\t2");
-    refused(&[("f", file)], &escaped, &["no patch"]);
+    refused(&[("f", file)], &escaped, &["not a patch"]);
 }
 
 #[test]

@@ -290,7 +290,7 @@ fn guarantee_23_a_denial_is_looked_for_in_bounded_time() {
 #[test]
 fn a_denial_says_why_a_line_cannot_be_told() {
     for (line, why) in [
-        ("eval \"$x\"", "what it runs cannot be told: "),
+        ("eval \"$x\"", "what it runs is unknown: "),
         ("$x y", "the name of a command is computed"),
         ("tar --to-command=x -xf y", "an option runs another command"),
         ("TERM=xterm git commit", "a variable is set that may change what runs"),

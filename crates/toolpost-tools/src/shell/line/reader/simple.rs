@@ -60,7 +60,7 @@ impl Reader<'_> {
         self.loops += 1;
         let result = self.deeper(|reader| match reader.compound()? {
             true => Ok(()),
-            false => Err(Unclear("the body of a function is no compound command")),
+            false => Err(Unclear("the body of a function is not a compound command")),
         });
         self.loops -= 1;
         result
