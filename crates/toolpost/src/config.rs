@@ -190,7 +190,7 @@ impl Config {
         let mut broken = Vec::new();
         let descriptions =
             disk.map_or_else(|| Ok(BTreeMap::new()), |disk| layers.descriptions(&values, disk));
-        let fix = "mend the file, or name another folder of descriptions";
+        let fix = "fix the file, or name another folder of descriptions";
         let descriptions = descriptions.unwrap_or_else(|error| {
             broken.push(Broken { error, fix });
             BTreeMap::new()

@@ -45,7 +45,7 @@ pub struct Which {
 
 /// Reads how long ago something was, where days count too.
 fn parse_age(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("`{text}` is no time; write 30s, 10m, 2h or 3d");
+    let wrong = || format!("`{text}` is not a time; write 30s, 10m, 2h or 3d");
     let (digits, unit) = text.split_at(text.len() - text.chars().next_back().map_or(0, char::len_utf8));
     let scale = match unit {
         "s" => 1,

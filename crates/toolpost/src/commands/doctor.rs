@@ -105,7 +105,7 @@ fn look(flags: &Flags, environment: Environment) -> Result<Report, ToolError> {
         Err(error) => {
             findings.push(Finding::broken(
                 error.message(),
-                "mend the file, or name another folder of descriptions",
+                "fix the file, or name another folder of descriptions",
             ));
             Opened::without_runtime(Config::look(flags, environment)?)
         }

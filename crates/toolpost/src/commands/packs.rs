@@ -50,7 +50,7 @@ fn page(runtime: &Runtime, printer: &Printer, policy: &Policy, pack: &Pack, widt
         }
     });
     if is_held_back(runtime, pack) {
-        page.push_str("  held back from lists to save tokens; `tool_search` finds its tools\n");
+        page.push_str("  not listed, to save tokens; `tool_search` finds its tools\n");
     }
     for tool in pack.tools() {
         let state = match why_not_offered(runtime, policy, tool.spec()) {

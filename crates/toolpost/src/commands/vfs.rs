@@ -200,7 +200,7 @@ fn import(printer: &Printer, stored: &Stored, from: &Path, path: Option<&str>) -
             if left_out > 0 {
                 printer.say(
                     Tone::Note,
-                    &format!("{left_out} left out: links, .git and what is no regular file"),
+                    &format!("{left_out} left out: links, .git and everything that is not a regular file"),
                 );
             }
         }

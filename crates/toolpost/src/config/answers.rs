@@ -84,7 +84,7 @@ fn load(path: &Path, layer: Layer) -> Result<Vec<Rule>, ToolError> {
     let broken = |what: String| {
         ToolError::new(
             Code::ReadError,
-            format!("the saved answers cannot be read: {what}; mend or remove `{}`", path.display()),
+            format!("the saved answers cannot be read: {what}; fix or remove `{}`", path.display()),
         )
     };
     let mut bytes = Vec::new();

@@ -52,7 +52,8 @@ pub(super) fn of_files(
             let message = format!("is longer than {MAX_BYTES} bytes; a model pays for every word of it");
             return Err(refused(&path, &message));
         }
-        let text = String::from_utf8(bytes).map_err(|_| refused(&path, "is no UTF-8; save it as UTF-8"))?;
+        let text =
+            String::from_utf8(bytes).map_err(|_| refused(&path, "is not valid UTF-8; save it as UTF-8"))?;
         texts.insert(tool_of(&path).to_owned(), text);
     }
     Ok(texts)

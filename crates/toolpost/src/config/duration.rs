@@ -16,8 +16,8 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
         Ok(number) if number > 0.0 && number * scale <= 86_400.0 => {
             Ok(Duration::from_secs_f64(number * scale))
         }
-        Ok(_) => Err("a time-out is more than nothing and at most a day".to_owned()),
-        Err(_) => Err(format!("`{digits}` is no number; write 500ms, 30s, 2m or 1h")),
+        Ok(_) => Err("a time-out is more than 0 and at most one day".to_owned()),
+        Err(_) => Err(format!("`{digits}` is not a number; write 500ms, 30s, 2m or 1h")),
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Example {
 /// Writes the user's file and its schema, where they do not exist.
 pub(crate) fn write_user(environment: &Environment) -> Result<Vec<Example>, ToolError> {
     let Some(folder) = &environment.config_directory else {
-        let message = "there is no home for it; set HOME or XDG_CONFIG_HOME to a folder of yours";
+        let message = "there is no folder for it; set HOME or XDG_CONFIG_HOME to a folder of yours";
         return Err(ToolError::new(Code::WriteError, message));
     };
     let write = |name: &str, content: &str| {

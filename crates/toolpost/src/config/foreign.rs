@@ -30,7 +30,7 @@ pub(crate) fn read_at_most(path: &Path, most: usize) -> Result<Vec<u8>, ToolErro
         .open(path)
         .map_err(|error| refused(error.to_string()))?;
     if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-        return Err(refused("it is no regular file".to_owned()));
+        return Err(refused("it is not a regular file".to_owned()));
     }
     let mut bytes = Vec::new();
     file.take(most as u64 + 1).read_to_end(&mut bytes).map_err(|error| refused(error.to_string()))?;

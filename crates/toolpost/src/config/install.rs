@@ -110,7 +110,7 @@ impl Plan {
         let bytes = before.as_deref().unwrap_or_default();
         let shown = path.display().to_string();
         let by_hand = |what: &str| {
-            let message = format!("{what}; nothing was written, mend it or put this in by hand:\n{snippet}");
+            let message = format!("{what}; nothing was written: fix it, or add this by hand:\n{snippet}");
             ToolError::new(Code::ValidationError, message)
         };
         let source =
@@ -195,9 +195,7 @@ fn of_user(host: Host, environment: &Environment) -> Result<Found, ToolError> {
     };
     let failed = |why: String| ToolError::new(Code::ReadError, format!("`{}` {why}", path.display()));
     let real = match path.is_symlink() {
-        true => {
-            path.canonicalize().map_err(|error| failed(format!("is a link that leads nowhere: {error}")))?
-        }
+        true => path.canonicalize().map_err(|error| failed(format!("is a broken link: {error}")))?,
         false => path.clone(),
     };
     let content = private::read(&real, LARGEST_OF_USER).map_err(failed)?.map(|file| file.bytes);

@@ -107,8 +107,7 @@ impl Parser<'_> {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let is_longer = rest.as_bytes().get(word.len()).is_some_and(u8::is_ascii_alphanumeric);
         if !rest.starts_with(word) || is_longer {
-            return self
-                .wrong("this word is no value; there are true, false and null, texts stand in quotes");
+            return self.wrong("this word is not a value; write true, false or null, or a string in quotes");
         }
         self.at += word.len();
         Ok(value)
@@ -182,7 +181,7 @@ impl Parser<'_> {
         let length = rest.iter().position(|byte| !is_part(byte)).unwrap_or(rest.len());
         let text = &self.text[self.at..self.at + length];
         if serde_json::from_str::<serde_json::Number>(text).is_err() {
-            return self.wrong(format!("`{text}` is no number of JSON; put a text into quotes"));
+            return self.wrong(format!("`{text}` is not a JSON number; put strings in quotes"));
         }
         self.at += length;
         Ok(text.to_owned())

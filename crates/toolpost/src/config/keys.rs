@@ -77,7 +77,7 @@ keys! {
     }
     allow: Capability {
         name: "allow",
-        about: "Capabilities granted beside those of the policy: read, trace, write, exec, network.",
+        about: "Capabilities granted in addition to those of the policy: read, trace, write, exec, network.",
         file: InFile::Value("[\"exec\"]"),
         variable: "TOOLPOST_ALLOW",
         flag: Some(Flag {
@@ -216,7 +216,7 @@ keys! {
     role: String {
         name: "role",
         about: "The role of the session among the shared tasks: a worker claims and submits, an orchestrator creates, \
-                completes and rejects. Without one there are no tools for tasks.",
+                completes and rejects. Without a role, no tools for tasks are offered.",
         file: InFile::Never,
         variable: "TOOLPOST_ROLE",
         flag: Some(Flag {
@@ -274,7 +274,7 @@ keys! {
             value: DIR,
             help: "Folder of NAME.txt files that replace the descriptions of tools",
         }),
-        usual: Usual::Means("the folder `descriptions` beside the user's file"),
+        usual: Usual::Means("the folder `descriptions` next to the user's file"),
         kind: Kind {
             form: Form::Text(Text {
                 parse: |text| match text {
@@ -294,8 +294,8 @@ keys! {
     }
     readable: PathBuf {
         name: "readable",
-        about: "Files and folders outside of the workspace that confined commands may read, beside the system's own \
-                and the toolchains that are found. Absolute, or from the home directory with `~/`.",
+        about: "Files and folders outside of the workspace that confined commands may read, in addition to the \
+                system's own and the toolchains that are found. Absolute, or from the home directory with `~/`.",
         file: InFile::Value("[\"~/sdk\"]"),
         variable: "TOOLPOST_READABLE",
         flag: None,
@@ -307,7 +307,7 @@ keys! {
     }
     environment: String {
         name: "environment",
-        about: "Variables that commands get beside the usual ones (PATH, HOME, language, toolchains).",
+        about: "Variables that commands get in addition to the usual ones (PATH, HOME, language, toolchains).",
         file: InFile::Value("[\"DATABASE_URL\"]"),
         variable: "TOOLPOST_ENVIRONMENT",
         flag: None,
@@ -316,7 +316,7 @@ keys! {
             form: Form::Texts {
                 text: Text {
                     parse: |text| match text.is_empty() || text.contains('=') {
-                        true => Err(format!("`{text}` is no name of a variable; write the name alone")),
+                        true => Err(format!("`{text}` is not a valid variable name; write only the name")),
                         false => Ok(text.to_owned()),
                     },
                     longest: WORD,
@@ -346,7 +346,7 @@ keys! {
     }
     servers: Entry {
         name: "mcpServers",
-        about: "MCP servers whose tools are offered beside our own, by name, as in `.mcp.json`: `command`, `args`, `env` and \
+        about: "MCP servers whose tools are offered in addition to the built-in ones, by name, as in `.mcp.json`: `command`, `args`, `env` and \
                 `cwd`, or `url` and `headers`; also `timeout`, `startTimeout`, `includeTools`, `excludeTools`, `enabled`. \
                 `${NAME}` and `${NAME:-default}` are put in. The project's `.mcp.json` is read too, once it is trusted.",
         file: InFile::Value(SERVER_EXAMPLE),
@@ -387,7 +387,7 @@ keys! {
     listed: Listed {
         name: "listed",
         about: "How many tools of other servers are listed, and how many tokens their declarations may have together; the \
-                servers that do not fit are held back for `tool_search`. Either of the two, both, `all` or `none`.",
+                tools of servers that do not fit are not listed, and `tool_search` finds them. Either of the two, both, `all` or `none`.",
         file: InFile::Value("\"40 tools, 10000 tokens\""),
         variable: "TOOLPOST_LISTED",
         flag: None,
@@ -400,7 +400,7 @@ keys! {
     packs: Packs {
         name: "packs",
         about: "The built-in packs whose tools are listed, with commas between them; `toolpost packs` shows their names. The \
-                tools of the others are held back for `tool_search`, which is in the pack meta, and can be called all the same.",
+                tools of the others are not listed. `tool_search`, which is in the pack meta, finds them, and they can be called.",
         file: InFile::Value("\"filesystem, search, shell, vfs, meta\""),
         variable: "TOOLPOST_PACKS",
         flag: Some(Flag {
@@ -408,7 +408,7 @@ keys! {
             long: "packs",
             value: "PACKS",
             help: "Packs whose tools are listed, with commas between them; otherwise all but vfs. The tools of the others \
-                   are held back for `tool_search`",
+                   are not listed, and `tool_search` finds them",
         }),
         usual: Usual::Means("all but vfs"),
         kind: PACKS,
@@ -419,7 +419,7 @@ keys! {
     list_wait: Duration {
         name: "listWait",
         about: "How long the first list of tools that `toolpost mcp` sends waits for other MCP servers that are starting: \
-                500ms, 2s. Tools that come later are told as a change of the list, which not every client looks at.",
+                500ms, 2s. Tools that come later are reported as a change of the list, which some clients ignore.",
         file: InFile::Value("\"2s\""),
         variable: "TOOLPOST_LIST_WAIT",
         flag: None,
@@ -449,7 +449,7 @@ keys! {
     }
     vendors: VendorText {
         name: "vendor",
-        about: "Vendors of models beside the built-in ones, or in their place: `name`, `format` (anthropic, gemini, openai-responses, \
+        about: "Vendors of models in addition to the built-in ones, or in their place: `name`, `format` (anthropic, gemini, openai-responses, \
                 openai-chat or ollama), `base-url`, `key` (`variables`, a `file` or a `command`), `model`, `dialect`, and `models` with \
                 their limits and prices. A project's row has a name of its own, and finds its key in `TOOLPOST_NAME_API_KEY` alone.",
         file: InFile::Tables(
@@ -475,7 +475,7 @@ keys! {
             form: Form::Text(Text {
                 parse: |text| match text.starts_with("http://") {
                     true => Ok(text.to_owned()),
-                    false => Err("`modelProxy` is no address of a proxy; write `http://host:port`".to_owned()),
+                    false => Err("`modelProxy` is not a proxy address; write `http://host:port`".to_owned()),
                 },
                 longest: None,
             }),

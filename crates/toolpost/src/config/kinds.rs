@@ -127,8 +127,11 @@ pub(crate) struct Format {
 
 impl Format {
     fn parse(text: &str) -> Result<Format, String> {
-        let wrong =
-            || format!("`{text}` is no formatter; write `extension: program arguments`, as `rs: rustfmt`");
+        let wrong = || {
+            format!(
+                "`{text}` is not a formatter; write `extension: program arguments`, such as `rs: rustfmt`"
+            )
+        };
         let (extensions, command) = text.split_once(':').ok_or_else(wrong)?;
         let trimmed = extensions.split(',').map(|one| one.trim().trim_start_matches('.').to_owned());
         let extensions: Vec<String> = trimmed.collect();
@@ -177,7 +180,7 @@ impl Listed {
                 (Ok(number), "tokens" | "token") => listed.tokens = number,
                 _ => {
                     let example = "`40 tools, 10000 tokens`";
-                    return Err(format!("`{text}` is no length of a list; write {example}, `all` or `none`"));
+                    return Err(format!("`{text}` is not a list length; write {example}, `all` or `none`"));
                 }
             }
         }
@@ -267,11 +270,11 @@ fn server_schema() -> Value {
             "type": {
                 "type": "string",
                 "enum": ["stdio", "http"],
-                "description": "How it is reached; otherwise told from `command` or `url`.",
+                "description": "How it is reached; otherwise follows from `command` or `url`.",
             },
             "command": text("The program to start."),
             "args": texts("Its arguments."),
-            "env": pairs("Variables that it gets beside the few that every child gets."),
+            "env": pairs("Variables that it gets in addition to the few that every child gets."),
             "cwd": text("Its folder, from the root of the workspace; otherwise the root itself."),
             "url": text("The address of a server that is reached by streamable HTTP."),
             "headers": pairs("Headers of every request."),

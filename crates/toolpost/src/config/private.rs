@@ -131,7 +131,7 @@ pub(super) fn exchange(path: &Path, before: Option<&[u8]>, content: &[u8]) -> Re
     if let Some(found) = &found {
         let own = rustix::process::geteuid().as_raw();
         if !found.is_file() || found.uid() != own {
-            return Err("is no file of yours; change its owner, or put the entry in by hand".to_owned());
+            return Err("belongs to another user; change its owner, or add the entry by hand".to_owned());
         }
     }
     let now = read(path, usize::MAX - 1)?.map(|file| file.bytes);

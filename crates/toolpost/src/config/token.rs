@@ -46,7 +46,7 @@ pub(crate) fn token(data_directory: Option<&Path>) -> Result<(String, PathBuf), 
     let text = String::from_utf8_lossy(&found.bytes).trim().to_owned();
     if text.len() < SHORTEST || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(broken(format!(
-            "is no token of at least {SHORTEST} plain letters; remove it for a new one"
+            "is not a token of at least {SHORTEST} plain letters; remove it to get a new one"
         )));
     }
     Ok((text, path))

@@ -218,7 +218,7 @@ impl Trust {
         let Some(path) = self.path.clone() else {
             return Err(ToolError::new(
                 Code::WriteError,
-                "there is no place to record trust; set HOME or XDG_DATA_HOME to a folder of yours",
+                "trust cannot be recorded; set HOME or XDG_DATA_HOME to a folder of yours",
             ));
         };
         let record = private::locked(&path, || {

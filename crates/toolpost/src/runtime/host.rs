@@ -320,7 +320,7 @@ impl TreeHost {
     async fn signal(&self, ctx: &Context, text: String) -> Result<String, ToolError> {
         let parent = ctx.ids().parent_activation.clone().ok_or_else(|| {
             let message =
-                "nobody has started this agent, so that there is nobody to tell; say it in your answer";
+                "no other agent started this agent, so there is no parent to signal; say it in your answer";
             ToolError::new(Code::ExecutionError, message)
         })?;
         let name = ctx.ids().agent.clone().unwrap_or_default();
@@ -329,7 +329,7 @@ impl TreeHost {
             Signal { from: format!("{name} ({id})"), text, id: Some(ctx.call_id().to_owned()), ended: None };
         let told = self.driver.state(&parent).ok().and_then(|state| Some(state.start()?.agent.clone()));
         if told.is_none() {
-            let message = "the agent that started you has ended, and cannot be told any more";
+            let message = "the agent that started you has ended, so it cannot be signalled";
             return Err(ToolError::execution(message));
         }
         self.driver.signal(&parent, signal).await?;

@@ -546,7 +546,7 @@ fn found(
             (Some(false), "it had changed nothing; make it again if it is needed".to_owned())
         }
         (true, true, true) => {
-            (None, "nobody can know what it had done by then; look before you make it again".to_owned())
+            (None, "what it had done by then is unknown; check before you repeat it".to_owned())
         }
         (false, true, true) if is_traced => {
             (Some(true), format!("its change of {} was made; do not make it again", names(&made)))
@@ -569,10 +569,7 @@ fn found(
             .flatten()
             .collect();
             let files = parts.join("; ");
-            (
-                None,
-                format!("nobody can know what it had done by then ({files}); look before you make it again"),
-            )
+            (None, format!("what it had done by then is unknown ({files}); check before you repeat it"))
         }
     };
     Ok(InterruptedCall { call, landed, known })

@@ -261,8 +261,8 @@ fn back(undo: &Undo<'_>, state: &Exact, base: &Held, theirs: &Held) -> Result<Ba
         }
         (_, Held::TooLarge { .. }, _) => "what the call has left was too large to be kept".to_owned(),
         (_, Held::Unknown, _) => {
-            "what the call has left is not known: somebody else changed it while a command ran, it came \
-                                  from a folder that is not recorded, or it was no file"
+            "the state after the call is unknown: another process changed it while a command ran, it came from a folder \
+             that is not recorded, or it was not a file"
                 .to_owned()
         }
         (Exact::Absent, ..) => "it was removed since".to_owned(),
@@ -285,7 +285,7 @@ fn files(
     let (Held::File { hash: base_hash, mode: base_mode, .. }, Held::File { hash, mode: their_mode, .. }) =
         (base, theirs)
     else {
-        return Ok(Err("it is no file".to_owned()));
+        return Ok(Err("it is not a file".to_owned()));
     };
     let own = hex(&Sha256::digest(content));
     let (new, is_merged) = if own == *base_hash {
@@ -334,7 +334,7 @@ pub(super) fn exact(store: &dyn Store, kept: &Held) -> Result<Result<Exact, Stri
         Held::TooLarge { size } => {
             Err(format!("what was there before was too large to be kept ({size} bytes)"))
         }
-        Held::Unknown => Err("nobody knows what was there before".to_owned()),
+        Held::Unknown => Err("its previous content is unknown".to_owned()),
     })
 }
 

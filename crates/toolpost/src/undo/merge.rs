@@ -19,7 +19,7 @@ struct Hunk {
 /// What `mine` and `theirs` have both made of `base`. Lines that both have changed, or that touch, must be changed alike.
 pub(super) fn merged(base: &[u8], mine: &[u8], theirs: &[u8]) -> Result<Vec<u8>, String> {
     if [base, mine, theirs].iter().any(|text| text.contains(&0)) {
-        return Err("it is no text, so that the two changes cannot be put together".to_owned());
+        return Err("it is not text, so the two changes cannot be merged".to_owned());
     }
     if [base, mine, theirs].iter().any(|text| text.len() > LARGEST) {
         return Err(format!(

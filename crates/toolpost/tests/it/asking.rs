@@ -33,7 +33,7 @@ fn without_a_terminal_an_ask_is_a_denial_at_once() {
     let start = Instant::now();
     let ran = home.run(&["call", "read", "filePath=.env"]);
     assert_eq!(ran.status, 3, "{}", ran.stderr);
-    for words in ["PROTECTED_FILE", "there is nobody to ask", "--allow-rule 'read: /.env'"] {
+    for words in ["PROTECTED_FILE", "no person can be asked", "--allow-rule 'read: /.env'"] {
         assert!(ran.stderr.contains(words), "{}", ran.stderr);
     }
     assert_eq!(home.run(&["call", "read", "filePath=.env", "--yes"]).status, 3, "--yes is not for key files");

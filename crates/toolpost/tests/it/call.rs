@@ -81,12 +81,12 @@ fn mistakes_are_named_with_their_status() {
         "error[FILE_NOT_FOUND]: no file `RAEDME.md`; nearest: `README.md`",
     );
     check(&["read", "filePath=../x"], 1, "", "error[PATH_ESCAPE]");
-    check(&["batch", "not json"], 2, "", "`not json` is no argument");
-    check(&["read", "README.md", "not a pair"], 2, "", "`not a pair` is no argument");
+    check(&["batch", "not json"], 2, "", "`not json` is not an argument");
+    check(&["read", "README.md", "not a pair"], 2, "", "`not a pair` is not an argument");
     check(&["read", "{not json"], 2, "", "not valid JSON");
     check(&["read", "[1]"], 2, "", "expected an object, got an array of 1");
     check(&["read", "\"x\""], 2, "", "expected an object");
-    check(&["read", "=x"], 2, "", "is no argument");
+    check(&["read", "=x"], 2, "", "is not an argument");
     check(&["read"], 2, "", "`filePath`: expected a string");
     check(&["list", "--policy", "read-only"], 0, "./\n  README.md\n  src/\n    main.rs\n", "");
     check(&["read", "filePath=README.md", "--nonsense"], 2, "", "unexpected argument '--nonsense'");

@@ -183,7 +183,7 @@ fn wrong_encodings_are_named() {
         (utf16, ":1:1: the file is UTF-16; save it as UTF-8"),
         (
             b"policy = 'standard'\n# \xe9\n".to_vec(),
-            ":2:3: the byte 0xe9 is no UTF-8; save the file as UTF-8",
+            ":2:3: the byte 0xe9 is not valid UTF-8; save the file as UTF-8",
         ),
     ] {
         home.write(USER, bytes);

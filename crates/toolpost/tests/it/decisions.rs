@@ -124,7 +124,7 @@ fn a_link_is_judged_by_where_it_leads() {
     for name in ["to-secret", "to-env", "a.txt"] {
         assert!(!shown.contains(name), "{shown}");
     }
-    assert!(shown.contains("to-free") && shown.contains("held back by the policy"), "{shown}");
+    assert!(shown.contains("to-free") && shown.contains("hidden by the policy"), "{shown}");
 }
 
 #[test]

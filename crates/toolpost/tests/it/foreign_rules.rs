@@ -85,12 +85,12 @@ fn claude_settings() {
 5: allow todowrite: *
 7! `Skill(x)`: what stands in the brackets of `Skill` has no counterpart (it says deny: write a rule of your own before taking over the rest)
 7! `Bash(rm` lacks its closing `)` (it says deny: write a rule of your own before taking over the rest)
-7! an entry of `deny` is no text (it says deny: write a rule of your own before taking over the rest)
+7! an entry of `deny` is not a string (it says deny: write a rule of your own before taking over the rest)
 5! Claude Code accepts `mcp__*` in allow and ignores it; name the server, as in `mcp__server__*`
 5! Claude Code accepts `Write(src/**)` and ignores it; `Edit(src/**)` is what covers every writer
 5! there is no tool like `NotebookEdit`
-8! `defaultMode` is no rule; `--policy standard` says the same
-9! `additionalDirectories` is no rule; give each with `--workspace DIR`
+8! `defaultMode` is not a rule; use `--policy standard`
+9! `additionalDirectories` is not a rule; give each with `--workspace DIR`
 "
     );
 }
@@ -223,7 +223,7 @@ prefix_rule(pattern=["ls *"], decision="allow")
 12! `return`: only calls are understood
 13! `host_executable` is not understood, only `prefix_rule`
 14! `prefix_rule`: only texts and lists of them are understood
-15! a part of the pattern has blanks or is no text
+15! a part of the pattern has spaces or is not a string
 "
     );
     for (text, expected) in [

@@ -231,7 +231,7 @@ fn what_cannot_be_read_is_refused_with_its_place_and_the_entry() {
         ),
         ("claude", "repo/.mcp.json", b"7", ".mcp.json:1:1: `the file` is a number"),
         ("claude", "repo/.mcp.json", b"\xff\xfe{\0", "the file is UTF-16; save it as UTF-8"),
-        ("claude", "repo/.mcp.json", b"{\"a\": \"\xff\"}", ".mcp.json:1:8: the byte 0xff is no UTF-8"),
+        ("claude", "repo/.mcp.json", b"{\"a\": \"\xff\"}", ".mcp.json:1:8: the byte 0xff is not valid UTF-8"),
         ("claude", "repo/.mcp.json", deep.as_bytes(), ".mcp.json:1:134: more than 128 values"),
         ("codex", ".codex/config.toml", b"a = 1\n[b\n", "config.toml:2:"),
         (
@@ -253,7 +253,7 @@ fn what_cannot_be_read_is_refused_with_its_place_and_the_entry() {
         let ran = install(&home, &[client]);
         assert_eq!(ran.status, 2, "{part}: {}", ran.stderr);
         assert!(
-            ran.stderr.contains(part) && ran.stderr.contains("put this in by hand:\n"),
+            ran.stderr.contains(part) && ran.stderr.contains("add this by hand:\n"),
             "{part}: {}",
             ran.stderr
         );
@@ -311,7 +311,7 @@ fn a_users_own_link_stays_a_link() {
     assert!(link.is_symlink() && text(&home, "dotfiles/zed.json").contains("toolpost"));
     // One that leads nowhere, or to what is no file, is said to.
     for (target, part) in
-        [("nowhere", "leads nowhere"), ("/dev/null", "is a character device"), ("../zed", "is a folder")]
+        [("nowhere", "is a broken link"), ("/dev/null", "is a character device"), ("../zed", "is a folder")]
     {
         std::fs::remove_file(&link).unwrap();
         symlink(target, &link).unwrap();
@@ -347,7 +347,7 @@ fn files_of_others_are_left_alone() {
     set(".codex", 0o555);
     let ran = as_nobody(&["codex"]);
     let is_root = rustix::process::geteuid().is_root();
-    let part = if is_root { "is no file of yours" } else { "cannot be written" };
+    let part = if is_root { "belongs to another user" } else { "cannot be written" };
     assert!(ran.status != 0 && ran.stderr.contains(part), "{}", ran.stderr);
     assert_eq!(text(&home, ".codex/config.toml"), "a = 1\n");
     set(".codex", 0o755);
@@ -392,7 +392,7 @@ fn programs_get_one_object() {
     home.write("repo/.mcp.json", "{");
     let (status, report) = install(&home, &["claude", "--json"]).json();
     assert!(
-        status == 2 && report["error"]["message"].as_str().unwrap().contains("put this in by hand"),
+        status == 2 && report["error"]["message"].as_str().unwrap().contains("add this by hand"),
         "{report}"
     );
 }

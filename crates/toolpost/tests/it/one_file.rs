@@ -27,7 +27,7 @@ const ROW: &str = r#"
         kind: Kind {
             form: Form::Text(Text {
                 parse: |text| match text {
-                    "silence" => Err("silence is no greeting; say something".to_owned()),
+                    "silence" => Err("silence is not a greeting; say something".to_owned()),
                     text => Ok(text.to_owned()),
                 },
                 longest: WORD,
@@ -212,9 +212,9 @@ fn has_the_key(program: &Path) {
     // What is wrong is said at its place.
     home.write("repo/.toolpost/config.toml", "greeting = 'silence'\n");
     let said = run(None, &["call", "list"]).stderr;
-    assert!(said.contains(".toolpost/config.toml:1:12: silence is no greeting; say something"), "{said}");
+    assert!(said.contains(".toolpost/config.toml:1:12: silence is not a greeting; say something"), "{said}");
     let said = run(None, &["call", "list", "--greeting", "silence"]).stderr;
-    assert!(said.contains("silence is no greeting"), "{said}");
+    assert!(said.contains("silence is not a greeting"), "{said}");
     // Documentation, schema, example and the help.
     let pages: Value = serde_json::from_str(&run(None, &["internal", "reference"]).stdout).unwrap();
     let row = "| `greeting` | `greeting = \"hello\"` | hello | `TOOLPOST_GREETING` | `--greeting` | What is said first. |";

@@ -206,10 +206,10 @@ K=weak
 - g-sse at .gemini/settings.json:6 cannot be used: it speaks the old HTTP with SSE, which is not spoken here; give the address of its streamable HTTP
 - shut at .gemini/settings.json:7 off
 - c-unset at .codex/config.toml:17 cannot be used: the variable `UNSET` is not set; set it
-- o-lost at opencode.jsonc:5 cannot be used: there is no file `~/nowhere` to put in
+- o-lost at opencode.jsonc:5 cannot be used: no file `~/nowhere` to insert
 - o-off at opencode.jsonc:6 off
 - o at opencode.json:1 overruled: the one of the same name at opencode.jsonc:3 is stronger
-- v-input at .vscode/mcp.json:4 cannot be used: it asks for the input `key`, and nobody can be asked here; put a variable there
+- v-input at .vscode/mcp.json:4 cannot be used: it asks for the input `key`, and no person can be asked here; use a variable instead
 - u-off at .cursor/mcp.json:1 off
 - u at ~/.cursor/mcp.json:1 overruled: the one of the same name at .cursor/mcp.json:1 is stronger
 ? .gemini/settings.json:2:1: the server `g`: the variable `NOPE` is not set, so the text stays as it is
@@ -254,7 +254,7 @@ fn other_programs_are_asked_only_where_a_key_names_them() {
             "config.toml:1:12: no servers can be taken over from `zed`; there are claude, codex",
         ),
         ("mcpFrom = 'claude'\n", "write a list of texts"),
-        ("listed = 'many'\n", "is no length of a list"),
+        ("listed = 'many'\n", "is not a list length"),
     ] {
         home.write(USER, text);
         let ran = home.run(&["doctor"]);

@@ -145,7 +145,7 @@ fn tasks_go_out_and_come_in_as_json_and_as_a_check_list() {
     home.write("repo/plan.md", list);
     let ran = home.run(&["tasks", "import", "plan.md"]);
     assert_eq!(ran.stdout, "· t1 release (pending)\n✓ t2 build (completed)\n○ t3 test (ready)\n");
-    assert!(ran.stderr.contains("line 1 is no task"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("line 1 is not a task"), "{}", ran.stderr);
     let markdown = home.run(&["tasks", "export", "--format", "markdown"]).stdout;
     let expected = "\
 - [ ] release

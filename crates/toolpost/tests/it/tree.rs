@@ -66,7 +66,11 @@ fn files_beside_one_on_the_command_line_are_used_only_where_it_names_them() {
     assert_eq!(home.run(&["run", "boss.md"]).status, 1);
     let ran = home.run(&["run", "out.md"]);
     assert_eq!(ran.status, 2, "{}", ran.stderr);
-    assert!(ran.stderr.contains("out.md:4:10") && ran.stderr.contains("beside"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("out.md:4:10") && ran.stderr.contains("is not in the folder of this file"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]

@@ -199,7 +199,7 @@ fn a_conflict_changes_nothing_at_all() {
     type Change = fn(&World);
     let conflicts: [(&str, Change, &str); 8] = [
         ("the same line", |world| world.write("a", "mine\n2\n"), "line 1 was changed in another way since"),
-        ("no text", |world| world.write("a", "ONE\n2\n\0"), "no text"),
+        ("no text", |world| world.write("a", "ONE\n2\n\0"), "it is not text"),
         ("removed", |world| std::fs::remove_file(world.home.path("repo/a")).unwrap(), "it was removed since"),
         ("changed what was made", |world| world.write("new/deep", "mine\n"), "would remove those changes"),
         ("made what was removed", |world| world.write("gone", "mine\n"), "something new has that name"),

@@ -135,7 +135,7 @@ fn pair(word: &str) -> Result<(&str, &str), ToolError> {
     word.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(|| {
         let shown: String = word.chars().take(60).collect();
         refused(format!(
-            "`{shown}` is no argument; write a JSON object ('{{\"key\": \"value\"}}'), the main argument and key=value \
+            "`{shown}` is not an argument; write a JSON object ('{{\"key\": \"value\"}}'), the main argument and key=value \
              pairs, or `-` to read JSON from standard input"
         ))
     })

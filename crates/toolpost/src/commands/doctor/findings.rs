@@ -61,7 +61,7 @@ impl Report {
         }
         if self.config.layers.files.iter().all(|file| file.state == FileState::Missing) {
             self.note(
-                "there is no configuration; what is built in holds",
+                "there is no configuration; the built-in values are used",
                 "write an example with `toolpost init`",
             );
         }
@@ -96,7 +96,7 @@ impl Report {
     /// What became of MCP servers that somebody wants.
     fn judge_servers(&mut self) {
         for line in self.servers.problems.iter().map(ToString::to_string).collect::<Vec<_>>() {
-            self.broken(line, "its MCP servers are left out until it is mended");
+            self.broken(line, "its MCP servers are left out until it is fixed");
         }
         for line in self.servers.warnings.iter().map(ToString::to_string).collect::<Vec<_>>() {
             self.note(line, "");

@@ -264,7 +264,7 @@ fn findings(page: &mut Page<'_>, report: &Report) {
     page.heading(match (broken, report.findings.len()) {
         (0, 0) => "All is well",
         (0, _) => "All is well; worth knowing",
-        (_, _) => "To mend",
+        (_, _) => "To fix",
     });
     let notes_first = report.findings.iter().filter(|finding| finding.mark != Mark::Broken);
     for finding in notes_first.chain(report.findings.iter().filter(|one| one.mark == Mark::Broken)) {

@@ -19,7 +19,7 @@ pub(super) fn run(runtime: &Runtime, printer: &Printer, flags: &ImportFlags) -> 
     let from = flags.from.or_else(|| guess(&flags.file)).ok_or_else(|| {
         ToolError::new(
             Code::ValidationError,
-            format!("whose file `{name}` is cannot be told from its name; say --from claude, opencode, gemini or codex"),
+            format!("the name `{name}` does not show whose file it is; give --from claude, opencode, gemini or codex"),
         )
     })?;
     let home = runtime.config.home.as_ref().map(|home| home.to_string_lossy());

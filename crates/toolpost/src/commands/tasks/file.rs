@@ -125,7 +125,7 @@ fn from_json(name: &str, text: &str) -> Result<(Vec<Item>, Vec<String>), ToolErr
         _ => None,
     };
     let tasks = tasks.ok_or_else(|| {
-        refused(format!("{name} is no list of tasks; write {{\"tasks\": [{{\"title\": \"…\"}}]}}"))
+        refused(format!("{name} is not a list of tasks; write {{\"tasks\": [{{\"title\": \"…\"}}]}}"))
     })?;
     let (mut items, mut begun) = (Vec::with_capacity(tasks.len()), 0);
     for (index, task) in tasks.into_iter().enumerate() {
@@ -144,7 +144,7 @@ fn from_json(name: &str, text: &str) -> Result<(Vec<Item>, Vec<String>), ToolErr
         });
     }
     let note =
-        format!("{begun} tasks were claimed, submitted or deferred there; here they can be claimed anew");
+        format!("{begun} tasks were claimed, submitted or deferred there; here they can be claimed again");
     Ok((items, (begun > 0).then_some(note).into_iter().collect()))
 }
 

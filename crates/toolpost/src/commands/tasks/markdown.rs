@@ -149,10 +149,10 @@ pub(super) fn read(text: &str) -> (Vec<Item>, Vec<String>) {
     }
     let notes = match strangers.as_slice() {
         [] => Vec::new(),
-        [line] => vec![format!("line {line} is no task, and was left out")],
+        [line] => vec![format!("line {line} is not a task, and was left out")],
         [line, ..] => {
             vec![format!(
-                "{} lines are no tasks, and were left out; the first is line {line}",
+                "{} lines are not tasks, and were left out; the first is line {line}",
                 strangers.len()
             )]
         }

@@ -16,15 +16,17 @@ pub fn import(source: &Source<'_>, target: Target<'_>) -> Result<Imported, Error
     for (key, effect) in [("deny", Effect::Deny), ("ask", Effect::Ask), ("allow", Effect::Allow)] {
         let Some(list) = permissions.get(key) else { continue };
         let Json::List(items) = &list.value else {
-            collector.not_taken(list.line, Some(effect), format!("`{key}` is no list"));
+            collector.not_taken(list.line, Some(effect), format!("`{key}` is not a list"));
             continue;
         };
         for item in items {
             match item.text() {
                 Some(text) => rule(&mut collector, item.line, effect, text.trim()),
-                None => {
-                    collector.not_taken(item.line, Some(effect), format!("an entry of `{key}` is no text"))
-                }
+                None => collector.not_taken(
+                    item.line,
+                    Some(effect),
+                    format!("an entry of `{key}` is not a string"),
+                ),
             }
         }
     }
@@ -34,23 +36,23 @@ pub fn import(source: &Source<'_>, target: Target<'_>) -> Result<Imported, Error
 
 fn other_keys(collector: &mut Collector<'_>, permissions: &Node) {
     let Json::Object(entries) = &permissions.value else {
-        return collector.not_taken(permissions.line, None, "`permissions` is no object");
+        return collector.not_taken(permissions.line, None, "`permissions` is not an object");
     };
     for (key, node) in entries {
         let reason = match (key.as_str(), node.text()) {
             ("allow" | "ask" | "deny", _) => continue,
             ("defaultMode", Some("default")) => continue,
             ("defaultMode", Some("plan")) => {
-                "`defaultMode` is no rule; `--policy read-only` says the same".to_owned()
+                "`defaultMode` is not a rule; use `--policy read-only`".to_owned()
             }
             ("defaultMode", Some("acceptEdits")) => {
-                "`defaultMode` is no rule; `--policy standard` says the same".to_owned()
+                "`defaultMode` is not a rule; use `--policy standard`".to_owned()
             }
             ("defaultMode", Some("bypassPermissions")) => {
-                "`defaultMode` is no rule; `--policy privileged --yes` comes nearest".to_owned()
+                "`defaultMode` is not a rule; `--policy privileged --yes` is the nearest setting".to_owned()
             }
             ("additionalDirectories", _) => {
-                "`additionalDirectories` is no rule; give each with `--workspace DIR`".to_owned()
+                "`additionalDirectories` is not a rule; give each with `--workspace DIR`".to_owned()
             }
             _ => format!("`{key}` has no counterpart"),
         };

@@ -44,7 +44,7 @@ fn prefix_rule(collector: &mut Collector<'_>, call: &Call) {
             "forbidden" => Effect::Deny,
             other => return collector.not_taken(line, None, format!("no decision `{other}` is known")),
         },
-        Some(Argument::List(_)) => return collector.not_taken(line, None, "the decision is no text"),
+        Some(Argument::List(_)) => return collector.not_taken(line, None, "the decision is not a string"),
     };
     let Some(Argument::List(parts)) = call.get("pattern") else {
         return collector.not_taken(line, Some(effect), "the rule has no `pattern` list");
@@ -52,7 +52,11 @@ fn prefix_rule(collector: &mut Collector<'_>, call: &Call) {
     let mut patterns = vec![String::new()];
     for part in parts {
         let Some(words) = words(part) else {
-            return collector.not_taken(line, Some(effect), "a part of the pattern has blanks or is no text");
+            return collector.not_taken(
+                line,
+                Some(effect),
+                "a part of the pattern has spaces or is not a string",
+            );
         };
         let join = |pattern: &String, word: &String| match pattern.is_empty() {
             true => word.clone(),
@@ -145,7 +149,7 @@ pub fn import_config(source: &Source<'_>, target: Target<'_>) -> Result<Imported
         }
     };
     if let Some(more) = table.get("sandbox_workspace_write") {
-        let reason = "`sandbox_workspace_write` is no rule; see `--allow network` and `--workspace DIR`";
+        let reason = "`sandbox_workspace_write` is not a rule; see `--allow network` and `--workspace DIR`";
         collector.not_taken(source.line(more.span().start), None, reason);
     }
     if granted.is_some() || may_ask.is_some() {

@@ -21,7 +21,7 @@ pub fn import(source: &Source<'_>, target: Target<'_>) -> Result<Imported, Error
         let line = source.line(item.span().start);
         match item.get_ref().as_table() {
             Some(table) => found.push((priority(table), line, table)),
-            None => collector.not_taken(line, None, "a rule is no table"),
+            None => collector.not_taken(line, None, "a rule is not a table"),
         }
     }
     found.sort_by_key(|(priority, _, _)| std::cmp::Reverse(*priority));

@@ -47,7 +47,7 @@ fn second_form(collector: &mut Collector<'_>, permissions: &Node) {
     let default = "what no rule matches asks in OpenCode; here the profile decides, see `--policy`";
     collector.not_taken(permissions.line, None, default);
     let Json::List(items) = &permissions.value else {
-        return collector.not_taken(permissions.line, None, "`permissions` is no list");
+        return collector.not_taken(permissions.line, None, "`permissions` is not a list");
     };
     for item in items {
         let text = |key: &str| item.get(key).and_then(Node::text);

@@ -112,7 +112,7 @@ fn value(
 ) -> Result<Option<String>, String> {
     if let Some(id) = inside.strip_prefix("input:") {
         return Err(format!(
-            "it asks for the input `{id}`, and nobody can be asked here; put a variable there"
+            "it asks for the input `{id}`, and no person can be asked here; use a variable instead"
         ));
     }
     if let Some(path) = inside.strip_prefix("file:").filter(|_| way == Way::Curly) {
@@ -172,8 +172,8 @@ fn content(path: &str, around: &Surroundings<'_>) -> Result<String, String> {
     let place = place(path, around.home, around.folder);
     let shown = place.display();
     let file = private::read(&place, LARGEST).map_err(|why| format!("the file `{shown}` {why}"))?;
-    let bytes = file.ok_or_else(|| format!("there is no file `{shown}` to put in"))?.bytes;
-    let text = String::from_utf8(bytes).map_err(|_| format!("the file `{shown}` is no UTF-8"))?;
+    let bytes = file.ok_or_else(|| format!("no file `{shown}` to insert"))?.bytes;
+    let text = String::from_utf8(bytes).map_err(|_| format!("the file `{shown}` is not valid UTF-8"))?;
     Ok(text.trim().to_owned())
 }
 
@@ -215,7 +215,7 @@ mod tests {
             (Dollars, "$A-${A}-$B-${B}-${B:-b}-$-$$A", "1-1-$B-${B}-b-$-$1"),
             (Dollars, "${input:x}", "!asks for the input"),
             (Curly, "{env:A}{env:B}${A}{x}{", "1${A}{x}{"),
-            (Curly, "{file:token}", "!there is no file `/nowhere/token`"),
+            (Curly, "{file:token}", "!no file `/nowhere/token`"),
             (Nothing, "$A ${A} {env:A}", "$A ${A} {env:A}"),
         ] {
             check(way, text, expected);

@@ -102,7 +102,7 @@ fn check(reach: &Reach) -> Result<(), String> {
                 );
             }
             match env.keys().find(|name| name.is_empty() || name.contains(['=', '\0'])) {
-                Some(name) => Err(format!("`{}` is no name of a variable", name.escape_debug())),
+                Some(name) => Err(format!("`{}` is not a valid variable name", name.escape_debug())),
                 None => Ok(()),
             }
         }
@@ -115,7 +115,7 @@ fn check(reach: &Reach) -> Result<(), String> {
             }
             let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
             if let Some(name) = headers.keys().find(|name| name.is_empty() || !name.chars().all(is_token)) {
-                return Err(format!("`{}` is no name of a header", name.escape_debug()));
+                return Err(format!("`{}` is not a valid header name", name.escape_debug()));
             }
             let is_odd = |value: &String| value.contains(|c: char| c.is_control() && c != '\t');
             match headers.iter().find(|(_, value)| is_odd(value)) {
@@ -134,7 +134,7 @@ fn variables_in(file: &str, around: &Surroundings<'_>) -> Result<Vec<(String, St
     let shown = place.display();
     let file = private::read(&place, LARGEST).map_err(|why| format!("its `envFile` {shown} {why}"))?;
     let bytes = file.ok_or_else(|| format!("its `envFile` {shown} does not exist"))?.bytes;
-    let text = String::from_utf8(bytes).map_err(|_| format!("its `envFile` {shown} is no UTF-8"))?;
+    let text = String::from_utf8(bytes).map_err(|_| format!("its `envFile` {shown} is not valid UTF-8"))?;
     let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
     let pairs = lines.filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('='));
     let bare = |text: &str| {

@@ -320,7 +320,7 @@ fn nothing_taken(
         return None;
     }
     let (name, hint) = (short(&choice.name), hint(&choice.name, snapshot));
-    let message = format!("there is no tool `{name}`, so that nothing is taken away by it; {hint}");
+    let message = format!("there is no tool `{name}`, so this removes nothing; {hint}");
     Some(Problem::new(&agent.file, choice.at(), Some("disallowedTools"), severity(agent), message))
 }
 

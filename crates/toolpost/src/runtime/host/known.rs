@@ -153,7 +153,7 @@ fn beside(runtime: &Runtime, agent: &AgentFile, choice: &ToolChoice) -> Result<A
     let place = format!("{}:{}:{}", agent.file, choice.line, choice.column);
     let wrong = |code: Code, why: String| ToolError::new(code, format!("{place}: {why}"));
     if choice.name.starts_with('/') || choice.name.split('/').any(|part| part == "..") {
-        let why = format!("`{}` does not lie beside this file, so that it cannot be used", choice.name);
+        let why = format!("`{}` is not in the folder of this file, so it cannot be used", choice.name);
         return Err(wrong(Code::ValidationError, why));
     }
     let file = joined(folder(&agent.file), &choice.name);

@@ -58,10 +58,10 @@ fn who_cannot_be_asked_is_told_what_would_allow_it() {
     let mut connection = Connection::legacy(&home, &[], "2025-11-25", json!({}));
     let answer = connection.call(1, "write", ARGUMENTS());
     assert_eq!(answer["result"]["isError"], true);
-    assert!(text(&answer).contains("nobody to ask"), "{answer}");
+    assert!(text(&answer).contains("no person can be asked"), "{answer}");
     let params = json!({"name": "write", "arguments": ARGUMENTS(), "_meta": meta(json!({"elicitation": {"url": {}}}))});
     let answer = connection.ask(2, "tools/call", params);
-    assert!(text(&answer).contains("nobody to ask"), "{answer}");
+    assert!(text(&answer).contains("no person can be asked"), "{answer}");
     assert!(!home.path("repo/.mcp.json").exists());
 }
 

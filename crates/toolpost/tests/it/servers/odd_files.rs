@@ -40,16 +40,16 @@ fn an_entry_that_is_wrong_costs_itself_only() {
 - kind at .mcp.json:6 cannot be used: its type `ws` is not known; there are stdio and http
 - args at .mcp.json:7 cannot be used: `args` holds a text; write a list of texts
 - env at .mcp.json:8 cannot be used: `env` holds a table; write a table of texts
-- name at .mcp.json:9 cannot be used: `A=B` is no name of a variable
+- name at .mcp.json:9 cannot be used: `A=B` is not a valid variable name
 - nul at .mcp.json:10 cannot be used: a NUL stands in its command, arguments, variables or folder; remove it
 - ftp at .mcp.json:11 cannot be used: its address is none of http:// or https://; write the whole address
 - split at .mcp.json:12 cannot be used: its address is none of http:// or https://; write the whole address
-- header at .mcp.json:13 cannot be used: `a b` is no name of a header
+- header at .mcp.json:13 cannot be used: `a b` is not a valid header name
 - on at .mcp.json:14 cannot be used: `enabled` is a text; write true or false
 - empty at .mcp.json:15 cannot be used: its `command` is empty; name the program to start
 -  at .mcp.json:16 cannot be used: its name is empty, longer than 64 or has control characters; choose another
 ? .mcp.json:17:31: `extra` means nothing of a server; known are type, command, cwd, enabled, env, headers, url, timeout, disabled, args, oauth, headersHelper, alwaysLoad, description
-? .mcp.json:17:54: `timeout` is passed over: a time-out is more than nothing and at most a day
+? .mcp.json:17:54: `timeout` is passed over: a time-out is more than 0 and at most one day
 ? .mcp.json:17:3: `good` stands twice, the first in line 2; the last one holds
 "#,
     );
@@ -78,7 +78,7 @@ fn odd_files_are_read_or_refused_with_their_place() {
         ),
         (
             b"{\"\xc3\xa4\": 1, \xff}".to_vec(),
-            "! .cursor/mcp.json:1:10: the byte 0xff is no UTF-8; save the file as UTF-8",
+            "! .cursor/mcp.json:1:10: the byte 0xff is not valid UTF-8; save the file as UTF-8",
         ),
         (b"\xff\xfe{\0}\0".to_vec(), "! .cursor/mcp.json:1:1: the file is UTF-16; save it as UTF-8"),
         (

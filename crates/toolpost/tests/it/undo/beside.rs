@@ -82,7 +82,7 @@ fn guarantee_35_what_the_user_does_after_a_killed_command_stays() {
     while world.json(&["undo", "--dry-run"]).1["calls"].as_array().is_none() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    world.refuses(&["undo"], "conflict: made: what the call has left is not known");
+    world.refuses(&["undo"], "conflict: made: the state after the call is unknown");
     world.works(&["undo", "--partial"]);
     assert_eq!(world.text("f"), format!("{LINES}eight by the user\n"));
     assert_eq!(world.text("made"), "the user's\n");
@@ -106,7 +106,7 @@ fn guarantee_35_what_the_user_does_while_a_command_runs_stays() {
             world.works(&["undo"]);
         } else {
             assert!(ran.stdout.contains("changed by somebody else too"), "{}", ran.stdout);
-            world.refuses(&["undo"], "conflict: f: what the call has left is not known");
+            world.refuses(&["undo"], "conflict: f: the state after the call is unknown");
         }
         assert_eq!(world.text("f"), format!("{LINES}eight by the user\n"), "{line}");
     }

@@ -34,7 +34,7 @@ fn check(home: &Home, inner: Server) {
 
         let nobody = runtime_of(&["--policy", "privileged"], false);
         let asked = text(&nobody, "inner/write", hook).await;
-        assert!(asked.starts_with("Error") && asked.contains("nobody to ask"), "{asked}");
+        assert!(asked.starts_with("Error") && asked.contains("no person can be asked"), "{asked}");
         end(nobody, home).await;
 
         let outer = runtime_of(&[], true);

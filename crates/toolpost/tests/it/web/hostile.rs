@@ -282,7 +282,7 @@ fn guarantee_20_hostile_pages_are_bounded() {
     check("invalid bytes", "good", move |_, stream| {
         wrong(stream, "utf-8", b"<p>good \xff\xfe\xc3 bytes</p>")
     });
-    check("no text", "is no text but", |_, stream| {
+    check("no text", "is not text but", |_, stream| {
         send(stream, "200 OK\r\nContent-Type: application/octet-stream", &[0, 1, 2, 3, 255, 254, 0, 9, 8, 7]);
     });
     check("unknown coding", "was not asked for", |_, stream| {

@@ -88,7 +88,7 @@ fn the_picture_of_a_window_is_examined_by_a_model() {
         command.env("DISPLAY", &screen.display).env("LAB_API_KEY", "lab-canary-0123456789");
         crate::Ran::of(command.output().unwrap()).json()
     };
-    // Nobody has allowed it, and there is nobody to ask.
+    // Nobody has allowed it, and no person can be asked.
     let (status, outcome) = call("capture_screenshot", &["outputPath=shot.png"]);
     assert_eq!((status, &outcome["error"]["code"]), (3, &"PERMISSION_DENIED".into()), "{outcome}");
 

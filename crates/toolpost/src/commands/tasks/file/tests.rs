@@ -62,8 +62,8 @@ fn what_is_wrong_creates_nothing() {
             r#"[{"id": "x", "title": "a"}, {"title": "b", "status": "completed", "dependsOn": ["x"]}]"#,
             "mark both",
         ),
-        (r#"{"tasks": [], "more": 1}"#, "no list of tasks"),
-        (r#"{"todo": []}"#, "no list of tasks"),
+        (r#"{"tasks": [], "more": 1}"#, "not a list of tasks"),
+        (r#"{"todo": []}"#, "not a list of tasks"),
         ("[", "--format markdown"),
         ("- [x] parent\n  - [ ] child", "`parent` is completed, but depends on `child`"),
     ] {

@@ -75,7 +75,7 @@ fn what_people_write_is_understood() {
             "four||t8 t7|false",
         ]
     );
-    assert_eq!(notes, ["7 lines are no tasks, and were left out; the first is line 1"]);
+    assert_eq!(notes, ["7 lines are not tasks, and were left out; the first is line 1"]);
 }
 
 /// Pieces that have a meaning in check lists, and others.
