@@ -16,6 +16,9 @@ pub(crate) const WIDE: u32 = 1 << 30;
 /// In place of an index: there is none.
 pub const NONE: u32 = u32::MAX;
 
+/// The target of a bare name that may mean anything, a member as well, where no scope binds it: a macro was given it.
+pub const ANYTHING: u32 = 0;
+
 /// A bit of [`Facts::bits`]: the file is found again by [`Name::NOTED`], without reading the facts of any other.
 pub const NOTED: u32 = 1 << 31;
 

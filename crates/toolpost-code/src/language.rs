@@ -197,6 +197,28 @@ pub trait Project: Send + Sync {
         false
     }
 
+    /// Members that may be one with a member of another type, such as an attribute that a base and what inherits from it
+    /// both set: whoever asks for uses of one is told of those of the others as possible.
+    fn may_share(&self, _query: &Query<'_>, _def: DefId) -> Vec<DefId> {
+        Vec::new()
+    }
+
+    /// Whether a function, by its name, is given names of arguments that it hands on to another or to a type.
+    fn hands_on_keywords(&self, _callee: &str) -> bool {
+        false
+    }
+
+    /// Whether a member is declared apart for types outside of the tree, so that a value of such a type has it although
+    /// nothing is known of the type.
+    fn is_lent(&self, _query: &Query<'_>, _def: DefId) -> bool {
+        false
+    }
+
+    /// Whether what is known as a type may be another that does what it says: whoever implements an interface.
+    fn may_be_another(&self, _query: &Query<'_>, _of: DefId) -> bool {
+        false
+    }
+
     /// The type outside of the tree that a literal should be of, if its type says so.
     fn outer_type(&self, _query: &Query<'_>, _literal: Type) -> Option<Name> {
         None

@@ -468,12 +468,15 @@ impl<'a> Query<'a> {
     pub(crate) fn is_unproven(&self, file: FileId, token: u32, receiver: Type) -> bool {
         let facts = self.facts(file);
         let Some(token) = facts.token(token) else { return false };
-        let is_library = self.project(file).is_library_member(facts.text(token.name));
+        let project = self.project(file);
+        let is_library = project.is_library_member(facts.text(token.name));
         let mut is_unproven = false;
         self.each_alternative(receiver, |one| {
             is_unproven |= match self.shape(one) {
                 Shape::Parameter(def) => !self.is_bound_at(def, file, token.start),
-                Shape::Instance(def) | Shape::Class(def) => self.has_unknown_base(def),
+                Shape::Instance(def) | Shape::Class(def) => {
+                    self.has_unknown_base(def) || !is_library && project.may_be_another(self, def)
+                }
                 // A function has no member but those of the library, so what makes it a value with others is unknown.
                 Shape::Function(_) => !is_library,
                 _ => false,

@@ -10,7 +10,7 @@ pub(super) use declared::{decorated, implied, type_parameters};
 pub(super) use narrowed::own_expression;
 
 use super::own;
-use crate::facts::{Kind, NONE, Name, Op, space};
+use crate::facts::{Kind, NONE, Name, Op, mark, space};
 use crate::language::Step;
 use crate::resolve::{DefId, Entity, Query, Shape, Type, builtin};
 use crate::world::FileId;
@@ -69,6 +69,8 @@ const MAPPINGS: [Name; 12] = [
     name("WeakKeyDictionary"),
 ];
 
+/// How many attributes of one name are looked at for those of one class.
+const MOST_ATTRIBUTES: usize = 2_000;
 const CONTEXT: Name = name("contextmanager");
 const ITEMS: Name = name("ItemsView");
 const NOTHING: Name = name("None");
@@ -273,4 +275,63 @@ pub(super) fn external_member(query: &Query<'_>, receiver: Type, member: Name) -
         }
     }
     None
+}
+
+/// The definitions of an attribute that an object of a class has: in it, in its bases and in what inherits from it. At
+/// run time they set one and the same attribute.
+pub(super) fn same_attributes(query: &Query<'_>, attribute: DefId) -> Vec<DefId> {
+    let Some((facts, known)) = query.def(attribute) else { return Vec::new() };
+    let class = DefId { index: known.owner, ..attribute };
+    let is_attribute =
+        known.kind == Kind::Field && facts.def(known.owner).is_some_and(|owner| owner.kind == Kind::Class);
+    if !is_attribute {
+        return Vec::new();
+    }
+    let language = query.world.language_of(class.file);
+    let ancestry = query.ancestry(class);
+    let mut all = query.members_named(language, facts.name(known.name), MOST_ATTRIBUTES);
+    all.retain(|&def| {
+        let Some((facts, known)) = query.def(def) else { return false };
+        let owner = DefId { file: def.file, index: known.owner };
+        def != attribute
+            && known.kind == Kind::Field
+            && facts.def(known.owner).is_some_and(|owner| owner.kind == Kind::Class)
+            && (ancestry.contains(&owner) || query.ancestry(owner).contains(&class))
+    });
+    all
+}
+
+/// Those of the definitions of an attribute that are one by the rules of types: a class sets what a base declares with a
+/// type without declaring it again.
+pub(super) fn declared_attributes(query: &Query<'_>, attribute: DefId) -> Vec<DefId> {
+    let is_declared =
+        |def: DefId| query.def(def).is_some_and(|(_, known)| known.marks & own::mark::ANNOTATED != 0);
+    let inherits = |def: DefId, from: DefId| {
+        let class = |of: DefId| query.def(of).map(|(_, known)| DefId { index: known.owner, ..of });
+        let (Some(class), Some(base)) = (class(def), class(from)) else { return false };
+        query.ancestry(class).contains(&base)
+    };
+    let is_one =
+        |declared: DefId, set: DefId| is_declared(declared) && !is_declared(set) && inherits(set, declared);
+    let mut all = same_attributes(query, attribute);
+    all.retain(|&def| is_one(attribute, def) || is_one(def, attribute));
+    all
+}
+
+/// What the name of an argument means where a function takes the rest of its arguments by name, as a type says.
+pub(super) fn unpacked_keywords(query: &Query<'_>, function: DefId, name: Name) -> Vec<Entity> {
+    let facts = query.facts(function.file);
+    let mut found = Vec::new();
+    for part in facts.parts(function.index, Kind::Parameter) {
+        let part = &facts.defs[part as usize];
+        if part.marks & mark::REST == 0 {
+            continue;
+        }
+        let of = query.named_type(function.file, part.declared);
+        if matches!(query.shape(of), Shape::Instance(_)) {
+            let members = query.members(function.file, of, name, space::VALUE);
+            found.extend(members.into_iter().map(|member| member.entity));
+        }
+    }
+    found
 }

@@ -175,6 +175,7 @@ impl Project for Packages {
                 }
                 Vec::new()
             }
+            Shape::Function(def) => infer::unpacked_keywords(query, def, name),
             Shape::Instance(def) => {
                 let mut found = Vec::new();
                 for function in infer::methods(query, def.file, callee, Name::of("__call__")) {
@@ -231,11 +232,17 @@ impl Project for Packages {
     fn family(&self, query: &Query<'_>, def: DefId) -> Vec<DefId> {
         let Some((facts, known)) = query.def(def) else { return Vec::new() };
         let is_class = facts.def(known.owner).is_some_and(|owner| owner.kind.is_type());
-        if known.kind != Kind::Method || !is_class {
+        if !is_class {
             return Vec::new();
         }
         let name = facts.name(known.name);
         let class = DefId { index: known.owner, ..def };
+        if known.kind == Kind::Field {
+            return infer::declared_attributes(query, def);
+        }
+        if known.kind != Kind::Method {
+            return Vec::new();
+        }
         let mut overridden = Vec::new();
         for base in query.ancestry(class).into_iter().skip(1) {
             let facts = query.facts(base.file);
@@ -244,6 +251,14 @@ impl Project for Packages {
             overridden.extend(same.map(|index| DefId { file: base.file, index }));
         }
         overridden
+    }
+
+    fn may_share(&self, query: &Query<'_>, def: DefId) -> Vec<DefId> {
+        infer::same_attributes(query, def)
+    }
+
+    fn hands_on_keywords(&self, callee: &str) -> bool {
+        matches!(callee, "partial" | "partialmethod" | "replace" | "_replace" | "evolve")
     }
 
     fn rank(&self, query: &Query<'_>, def: DefId) -> u32 {

@@ -274,7 +274,7 @@ impl Query<'_> {
                     special.unwrap_or(if self.is_known(one) { Type::UNKNOWN } else { Type::EXTERNAL })
                 });
                 // A part of something that may be anything may be anything too; other parts are known by their names.
-                let is_open = self.project(file).may_be_anything(self, receiver);
+                let is_open = self.is_open(file, receiver);
                 return if answer == Type::EXTERNAL && !is_open { self.external(name, &[]) } else { answer };
             }
         }
@@ -341,6 +341,11 @@ impl Query<'_> {
                 }
             }
             kind if kind.is_type() => self.make(Shape::Class(id), &[]),
+            // What a module is declared with may be the path of its file, which is no type.
+            Kind::Module => match self.project(id.file).implied_type(self, id) {
+                Some(of) => of,
+                None => self.variable_type(id),
+            },
             Kind::TypeParameter => self.make(Shape::Parameter(id), &[]),
             Kind::Variant => self.instance_of(DefId { index: def.owner, ..id }),
             Kind::Import => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Confidence, DefId, Entity, Module, Query, Resolution, Shape, Type, push};
 use crate::answers::imports::imported_text;
-use crate::facts::{Kind, NONE, Name, Op, Role, ScopeKind};
+use crate::facts::{ANYTHING, Kind, NONE, Name, Op, Role, ScopeKind};
 use crate::language::Place;
 use crate::world::FileId;
 
@@ -21,6 +21,20 @@ pub struct Reference {
     pub token: u32,
     /// How it was found.
     pub confidence: Confidence,
+}
+
+/// What uses are looked for.
+struct Sought {
+    def: DefId,
+    /// The definitions that a use may mean, itself among them.
+    family: Arc<Vec<DefId>>,
+    is_member: bool,
+    /// The types outside of the tree that its type inherits from, or that its block implements.
+    outer_bases: Vec<Name>,
+    /// Whether it is lent to types outside of the tree.
+    is_lent: bool,
+    /// Members of other types that may be one with it.
+    shared: Vec<DefId>,
 }
 
 /// The uses of a definition.
@@ -74,6 +88,15 @@ impl Query<'_> {
         let language = self.world.language_of(def.file);
         let is_member = self.def(def).is_some_and(|(facts, known)| crate::world::is_member(facts, known));
         let outer = self.outer_of(def);
+        let project = self.project(def.file);
+        let sought = Sought {
+            def,
+            family: Arc::clone(&family),
+            is_member,
+            outer_bases: self.outer_bases(def),
+            is_lent: project.is_lent(self, def),
+            shared: project.may_share(self, def),
+        };
         let suits = |file: FileId, name: Name| {
             let project = self.project(file);
             only.is_none_or(|only| only == file)
@@ -84,7 +107,7 @@ impl Query<'_> {
         let mut answer = self.gather(names, suits, |file, token| {
             let found = match outer {
                 Some(outer) if self.is_of_outer(file, token, outer) => Some(Confidence::Typed),
-                _ => self.judge(file, token, def, &family, is_member),
+                _ => self.judge(file, token, &sought),
             };
             let is_sure = found.is_some_and(|confidence| confidence < Confidence::Possible);
             let alias = if is_sure { self.alias_made_by(file, token) } else { None };
@@ -275,27 +298,80 @@ impl Query<'_> {
         )
     }
 
+    /// The types outside of the tree through which a member may be asked for: those that its type inherits from or that
+    /// its block implements.
+    fn outer_bases(&self, def: DefId) -> Vec<Name> {
+        let Some((facts, known)) =
+            self.def(def).filter(|(facts, known)| crate::world::is_member(facts, known))
+        else {
+            return Vec::new();
+        };
+        let mut types: Vec<Type> =
+            facts.bases_of(known.owner).iter().map(|base| self.named_type(def.file, base.base)).collect();
+        for one in self.ancestry(DefId { index: known.owner, ..def }) {
+            types.extend(self.bases(one).iter());
+        }
+        let mut names = Vec::new();
+        for of in types {
+            if let Shape::External(name) = self.shape(of)
+                && of != Type::EXTERNAL
+            {
+                push(&mut names, name);
+            }
+        }
+        names
+    }
+
+    /// Whether a token is a member of the name of a definition, asked of a type outside of the tree that the
+    /// definition's type inherits from or implements, or to which it is lent: what runs may be the definition.
+    fn is_of_outer_side(&self, file: FileId, index: u32, sought: &Sought) -> bool {
+        if sought.outer_bases.is_empty() && !sought.is_lent {
+            return false;
+        }
+        let facts = self.facts(file);
+        let Some(token) = facts.token(index).filter(|token| token.role == Role::Member) else { return false };
+        if facts.name(token.name) != self.name_of(sought.def) || self.is_of_base(file, index) {
+            return false;
+        }
+        let is_lent = sought.is_lent && !self.project(file).is_library_member(facts.text(token.name));
+        let mut is_outer = false;
+        self.each_alternative(self.value_type(file, token.target), |one| {
+            is_outer |=
+                matches!(self.shape(one), Shape::External(name) if is_lent || sought.outer_bases.contains(&name));
+        });
+        is_outer
+    }
+
+    /// Whether a token declares something that nothing but its name is written of: a macro makes it, or hands the name
+    /// on to code that uses it.
+    fn is_made_of_name(&self, file: FileId, index: u32) -> bool {
+        self.declares(file, index).and_then(|def| self.def(def)).is_some_and(|(facts, def)| {
+            let length = facts.text(def.name).len() as u32;
+            def.kind == Kind::Function && def.start == def.name_start && def.end - def.start == length
+        })
+    }
+
     /// Whether a token is a use of one of a family, and how sure that is.
-    fn judge(
-        &self,
-        file: FileId,
-        index: u32,
-        def: DefId,
-        family: &[DefId],
-        is_member: bool,
-    ) -> Option<Confidence> {
+    fn judge(&self, file: FileId, index: u32, sought: &Sought) -> Option<Confidence> {
+        let &Sought { def, is_member, .. } = sought;
         self.refuel();
         let resolution = self.resolve(file, index);
-        let meets = resolution.defs().any(|meaning| family.contains(&meaning));
+        let meets = resolution.defs().any(|meaning| sought.family.contains(&meaning));
         let is_itself = resolution.entities.contains(&Entity::Def(def));
         if let Some(declared) = self.declares(file, index)
             && declared != def
         {
             // Another declaration of the same thing, such as an overload or a part of an interface, is no use of it.
-            let is_type = self.def(declared).is_some_and(|(_, def)| def.kind.is_type());
+            let is_type = self
+                .def(declared)
+                .is_some_and(|(facts, def)| def.kind.is_type() && !crate::world::is_member(facts, def));
             let counts = match self.project(file).counts_family_declarations() {
                 true => !is_itself && !is_type,
-                false => is_itself,
+                // What a class inherits it may set as well: both are one field.
+                false => {
+                    let is_field = self.def(def).is_some_and(|(_, def)| def.kind == Kind::Field);
+                    is_itself || is_field && (meets || sought.shared.contains(&declared))
+                }
             };
             if !counts {
                 return None;
@@ -319,6 +395,11 @@ impl Query<'_> {
             _ if !meets && is_member && self.is_unproven_key(file, index, &resolution) => {
                 Some(Confidence::Possible)
             }
+            _ if !meets && resolution.defs().any(|meaning| sought.shared.contains(&meaning)) => {
+                Some(Confidence::Possible)
+            }
+            _ if !meets && is_member && self.is_made_of_name(file, index) => Some(Confidence::Possible),
+            _ if !meets && self.is_of_outer_side(file, index, sought) => Some(Confidence::Possible),
             _ if !meets => None,
             confidence @ (Confidence::Possible | Confidence::UniqueMember) => Some(confidence),
             confidence if is_itself => Some(confidence),
@@ -398,7 +479,8 @@ impl Query<'_> {
             return true;
         }
         let is_member = crate::world::is_member(target, known);
-        if token.space & known.space == 0 || known.kind == Kind::Import {
+        let is_anything = token.role == Role::Bare && token.target == ANYTHING;
+        if token.space & known.space == 0 && !is_anything || known.kind == Kind::Import {
             return false;
         }
         match token.role {
@@ -416,6 +498,7 @@ impl Query<'_> {
                     false => receiver == Type::UNKNOWN && !self.is_local(def),
                 }
             }
+            Role::Bare if is_anything => is_member || !self.is_local(def),
             Role::Bare | Role::Import => !is_member && !self.is_local(def),
             // What an import binds under the name that it has there.
             Role::Declaration => {
@@ -423,8 +506,30 @@ impl Query<'_> {
                 let is_named = imports.any(|import| import.name == token.name);
                 is_named && token.target != NONE && !is_member && !self.is_local(def)
             }
+            Role::Keyword => self.may_take(file, token.target, def),
             _ => false,
         }
+    }
+
+    /// Whether a call of which nothing is known may give an argument by the name of a definition: what is called has the
+    /// name of what takes it, or hands arguments on.
+    fn may_take(&self, file: FileId, callee: u32, def: DefId) -> bool {
+        let Some((facts, known)) = self.def(def) else { return false };
+        if !matches!(known.kind, Kind::Parameter | Kind::Field) {
+            return false;
+        }
+        let called = self.facts(file).exprs.get(callee as usize).filter(|expr| expr.op == Op::Token);
+        let Some(called) = called.and_then(|expr| self.facts(file).token(expr.a)) else { return false };
+        if self.project(file).hands_on_keywords(self.facts(file).text(called.name)) {
+            return true;
+        }
+        // A constructor is called by the name of its type.
+        let owners = [Some(known.owner), facts.def(known.owner).map(|owner| owner.owner)];
+        owners
+            .into_iter()
+            .flatten()
+            .filter_map(|owner| facts.def(owner))
+            .any(|owner| facts.name(owner.name) == self.facts(file).name(called.name))
     }
 
     /// The other name under which the import that a token stands in binds what it imports.

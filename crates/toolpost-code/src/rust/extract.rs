@@ -220,8 +220,13 @@ impl Extractor<'_, '_> {
         let word = text.trim_start_matches(['#', '!', '[', ' ']);
         let is_derive = word.starts_with("derive");
         self.has_macro_attribute |= word.starts_with("macro_use") || word.starts_with("macro_export");
-        if word.starts_with("path") {
-            self.path_attribute = text.split('"').nth(1).map(str::to_owned);
+        // `path = "…"`, also where it holds under a condition: `cfg_attr(windows, path = "…")`.
+        let path = match word.strip_prefix("cfg_attr") {
+            Some(rest) => rest.split_once("path").map(|(_, rest)| rest),
+            None => word.strip_prefix("path"),
+        };
+        if let Some(path) = path.map(str::trim_start).and_then(|rest| rest.strip_prefix('=')) {
+            self.path_attribute = path.split('"').nth(1).map(str::to_owned);
         }
         if !is_derive {
             return NONE;

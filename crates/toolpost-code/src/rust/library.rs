@@ -12,6 +12,21 @@ const OPTION: Name = Name::of("Option");
 const RESULT: Name = Name::of("Result");
 const ITERATOR: Name = Name::of("Iterator");
 
+/// The number types, as they end numbers that say their type.
+pub(super) const NUMBERS: [&str; 14] =
+    ["i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize", "f32", "f64"];
+/// In place of the type of a number that may be of any integer type.
+pub(super) const INTEGER: &str = "int";
+/// In place of the type of a number that may be of any floating-point type.
+pub(super) const FLOAT: &str = "float";
+
+/// Whether a value of one type of the language may be one of another: a number that does not say its type.
+pub(super) fn may_be(of: Name, other: Name) -> bool {
+    let is_one = |types: &[&str]| types.iter().any(|one| Name::of(one) == other);
+    let (integers, floats) = NUMBERS.split_at(12);
+    of == other || of == Name::of(INTEGER) && is_one(integers) || of == Name::of(FLOAT) && is_one(floats)
+}
+
 const POINTERS: [&str; 22] = [
     "Box",
     "Rc",

@@ -148,19 +148,25 @@ impl Project for Crates {
                     continue;
                 };
                 let written = Crates::written_name(facts, owner.declared);
-                if written != Some(wanted) {
+                if !written.is_some_and(|written| library::may_be(wanted, written)) {
                     continue;
                 }
                 let member = DefId { file, index: index as u32 };
                 let holder = Crates::holder(query, member);
                 let fits = match (holder.map(|holder| query.shape(holder)), query.shape(of)) {
                     (Some(Shape::Instance(one)), Shape::Instance(other)) => one == other,
-                    (Some(Shape::External(one)), Shape::External(other)) => one == other,
+                    (Some(Shape::External(one)), Shape::External(other)) => library::may_be(other, one),
                     _ => false,
                 };
                 if fits {
                     found.push((facts.bases_of(def.owner).is_empty(), member));
                 }
+            }
+        }
+        if found.is_empty() && matches!(query.shape(of), Shape::External(_)) {
+            let provided = Crates::provided_members(query, wanted, name);
+            if !provided.is_empty() {
+                return provided;
             }
         }
         if found.is_empty() && !self.is_common_name(query, name) {
@@ -243,6 +249,24 @@ impl Project for Crates {
             *other != def && self.declared_in_trait(query, *other) == Some(def)
         };
         all.into_iter().filter(implements).collect()
+    }
+
+    fn is_lent(&self, query: &Query<'_>, def: DefId) -> bool {
+        let declared = self.declared_in_trait(query, def).unwrap_or(def);
+        let Some((facts, known)) = query.def(declared) else { return false };
+        let Some(owner) = facts.def(known.owner).filter(|owner| owner.kind == Kind::Trait) else {
+            return false;
+        };
+        let of_trait = DefId { index: known.owner, ..declared };
+        let is_ours = |of: Type| matches!(query.shape(of), Shape::Instance(_));
+        Crates::implements(query, of_trait, facts.name(owner.name), |file, block| {
+            !is_ours(query.named_type(file, block))
+        })
+    }
+
+    fn may_be_another(&self, query: &Query<'_>, of: DefId) -> bool {
+        // What a trait says to return `Self` is of the type that it is asked of.
+        query.def(of).is_some_and(|(_, def)| def.kind == Kind::Trait)
     }
 
     fn may_see(&self, query: &Query<'_>, file: FileId, def: DefId) -> bool {

@@ -80,6 +80,11 @@ impl Modules {
         }
     }
 
+    /// Whether a type is written down only, because what it depends on could not be found out.
+    pub(super) fn is_deferred(name: Name) -> bool {
+        name == CONDITIONAL || name == INDEXED
+    }
+
     /// An instance of a class that is a value, with its parameters as they are.
     fn made(&self, query: &Query<'_>, class: Type) -> Type {
         match query.shape(class) {

@@ -554,7 +554,7 @@ impl Project for Modules {
         // A proxy answers for whatever its target has.
         let any = ["any", "unknown", "object", "Object", "Proxy"].map(Name::of);
         match query.shape(of) {
-            Shape::External(name) => of == Type::EXTERNAL || any.contains(&name),
+            Shape::External(name) => of == Type::EXTERNAL || any.contains(&name) || Self::is_deferred(name),
             _ => false,
         }
     }
@@ -584,7 +584,7 @@ impl Project for Modules {
         query.each_alternative(wanted, |one| {
             is_unknown |= match query.shape(self.settle(query, one)) {
                 Shape::Unknown | Shape::Parameter(_) => true,
-                Shape::External(_) => one == Type::EXTERNAL,
+                Shape::External(name) => one == Type::EXTERNAL || Self::is_deferred(name),
                 _ => false,
             }
         });

@@ -21,9 +21,9 @@ pub fn own() { let n = -1 + 2; n.shut(); }
 
 #[test]
 fn rust_takes_the_result_of_the_operator() {
-    let a = ["src/lib.rs:10 Typed", "src/lib.rs:11 Possible", "src/lib.rs:12 Possible"];
+    let a = ["src/lib.rs:10 Typed", "src/lib.rs:11 Typed", "src/lib.rs:12 Possible"];
     check_uses(RUST, "src/lib.rs:2:shut", &a);
-    let b = ["src/lib.rs:8 Typed", "src/lib.rs:9 Typed", "src/lib.rs:11 Possible", "src/lib.rs:12 Possible"];
+    let b = ["src/lib.rs:8 Typed", "src/lib.rs:9 Typed", "src/lib.rs:12 Possible"];
     check_uses(RUST, "src/lib.rs:3:shut", &b);
     check_meaning(RUST, "src/lib.rs:13:shut", "external Exact");
 }

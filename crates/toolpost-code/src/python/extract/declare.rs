@@ -164,6 +164,8 @@ impl Extractor<'_, '_> {
             };
             let annotation = parameter.child_by_field_id(fields.kind);
             let declared = annotation.map_or(NONE, |annotation| self.annotation(annotation, outer));
+            let before_bracket = annotation.and_then(|annotation| self.text(annotation).split_once('['));
+            let is_unpacked = before_bracket.is_some_and(|(base, _)| base.trim_end().ends_with("Unpack"));
             let default = match parameter.child_by_field_id(fields.value) {
                 Some(default) => {
                     let value = self.visit(default, outer);
@@ -184,6 +186,8 @@ impl Extractor<'_, '_> {
             self.bind_in(def, frame.scope);
             let declared = match splat {
                 Some(K::ListSplatPattern) => self.builder.builtin("list", &[declared]),
+                // Its values are not of one type: it is the mapping that is written.
+                Some(K::DictSplatPattern) if is_unpacked => declared,
                 Some(K::DictSplatPattern) => {
                     let key = self.simple("str");
                     self.builder.builtin("dict", &[key, declared])

@@ -214,11 +214,23 @@ impl<'b, 'a> Extractor<'b, 'a> {
         let declared = declared.map_or(NONE, |def| defs[def as usize].declared);
         let values: Vec<u32> =
             group.iter().filter(|&&def| !is_block(def)).map(|&def| defs[def as usize].value).collect();
+        // A property is read by the first of its functions, whatever the others take and return.
+        let is_property = |def: u32| defs[def as usize].marks & mark::PROPERTY != 0;
+        let getter = group
+            .iter()
+            .copied()
+            .find(|&def| is_block(def))
+            .filter(|&getter| getter != head && is_property(getter) && is_property(head));
+        let read = getter.map(|getter| (defs[getter as usize].declared, defs[getter as usize].value));
         let is_variable = !is_block(head);
         let variables: Vec<u32> = group.iter().copied().filter(|&def| !is_block(def)).collect();
         let value = if is_variable && declared == NONE { self.either(&values) } else { NONE };
         for &def in group {
             self.builder.def(def).same = head;
+        }
+        if let Some((declared, value)) = read {
+            let known = self.builder.def(head);
+            (known.declared, known.value) = (declared, value);
         }
         for def in variables {
             let known = self.builder.def(def);

@@ -5,6 +5,7 @@ use tree_sitter::Node;
 use super::state::Extractor;
 use super::{K, named_children};
 use crate::facts::{NONE, Op, space};
+use crate::rust::library;
 
 /// What a name after a dot means that is not called.
 const FIELD: u8 = space::VALUE;
@@ -24,7 +25,7 @@ impl Extractor<'_, '_> {
                     K::Field => self.visit(function, scope),
                     _ => self.path(function, scope, CALLABLE),
                 });
-                let list = self.type_arguments(node, scope);
+                let list = self.type_arguments(node, scope, base);
                 let list = self.builder.list(&list);
                 self.builder.expr(Op::Apply, base, list)
             }
@@ -174,8 +175,7 @@ impl Extractor<'_, '_> {
             K::MacroInvocation => self.macro_invocation(node, scope),
             K::Text => self.literal("str"),
             K::Character => self.literal("char"),
-            K::Integer => self.literal("int"),
-            K::Float => self.literal("float"),
+            K::Integer | K::Float => self.number(node),
             K::Boolean => self.literal("bool"),
             K::Unit => self.literal("()"),
             K::FieldIdentifier => {
@@ -195,6 +195,20 @@ impl Extractor<'_, '_> {
         match self.text(field).parse() {
             Ok(index) if value != NONE => self.builder.expr(Op::At, value, index),
             _ => member,
+        }
+    }
+
+    /// A number says of which type it is, or that any will do.
+    fn number(&mut self, node: Node<'_>) -> u32 {
+        let text = self.text(node);
+        let is_hex = text.starts_with("0x");
+        let suffix = library::NUMBERS
+            .iter()
+            .find(|suffix| text.ends_with(**suffix) && !(is_hex && suffix.starts_with('f')));
+        match suffix {
+            Some(suffix) => self.literal(suffix),
+            None if self.kind(node) == K::Integer => self.literal(library::INTEGER),
+            None => self.literal(library::FLOAT),
         }
     }
 
@@ -252,7 +266,7 @@ impl Extractor<'_, '_> {
         if !arguments {
             return callee;
         }
-        let list = self.type_arguments(node, scope);
+        let list = self.type_arguments(node, scope, NONE);
         let list = self.builder.list(&list);
         self.builder.expr(Op::Apply, callee, list)
     }

@@ -167,6 +167,8 @@ impl Extractor<'_, '_> {
                 if let Some(right) = self.field(argument, self.fields.right) {
                     self.visit(right, scope);
                 }
+            } else if self.kind(argument) == K::Identifier {
+                values.push(self.macro_name(argument, scope, space::VALUE | space::TYPE));
             } else {
                 values.push(self.visit(argument, scope));
             }
@@ -244,7 +246,8 @@ impl Extractor<'_, '_> {
                 NONE
             }
             _ if before == Some(b'$') => NONE,
-            _ => self.bare(leaf, scope, if is_macro { space::MACRO } else { space::ANY }),
+            _ if is_macro => self.bare(leaf, scope, space::MACRO),
+            _ => self.macro_name(leaf, scope, space::ANY),
         };
         *last = (expr != NONE).then_some((range.end, expr));
     }

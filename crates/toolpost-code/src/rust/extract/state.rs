@@ -94,7 +94,22 @@ impl<'b, 'a> Extractor<'b, 'a> {
         let start = self.start(node);
         let token = self.builder.token(name, start, scope, Role::Bare, NONE);
         self.builder.token_mut(token).space = space;
+        if self.text(node) == "Self" {
+            // The type may be one of the language's own, which has no definition that the name could mean.
+            return self.builder.expr(Op::ThisType, scope, NONE);
+        }
         self.builder.expr(Op::Token, token, NONE)
+    }
+
+    /// A name among the tokens that a macro is given: where it means nothing by itself, the macro may make anything of
+    /// it, such as a call of a method.
+    pub(super) fn macro_name(&mut self, node: Node<'_>, scope: u32, space: u8) -> u32 {
+        let expr = self.bare(node, scope, space);
+        let token = self.builder.facts().exprs.get(expr as usize).filter(|expr| expr.op == Op::Token);
+        if let Some(token) = token.map(|expr| expr.a) {
+            self.builder.token_mut(token).target = crate::facts::ANYTHING;
+        }
+        expr
     }
 
     /// A name looked up in what an expression is.

@@ -40,7 +40,7 @@ impl Extractor<'_, '_> {
             K::GenericType => {
                 let base = self.field(node, fields.kind);
                 let base = base.map_or(NONE, |base| self.type_expression(base, scope));
-                let list = self.type_arguments(node, scope);
+                let list = self.type_arguments(node, scope, base);
                 let list = self.builder.list(&list);
                 self.builder.expr(Op::Apply, base, list)
             }
@@ -122,11 +122,26 @@ impl Extractor<'_, '_> {
         }
     }
 
-    pub(super) fn type_arguments(&mut self, node: Node<'_>, scope: u32) -> Vec<u32> {
+    /// `Item = T` among the arguments of a trait: the type that the trait calls so.
+    fn binding(&mut self, node: Node<'_>, scope: u32, base: u32) -> u32 {
+        if let Some(name) = self.field(node, self.fields.name).filter(|_| base != NONE) {
+            self.member(name, scope, base, space::TYPE);
+        }
+        let of = self.field(node, self.fields.kind);
+        of.map_or(NONE, |of| self.type_expression(of, scope))
+    }
+
+    /// The arguments of a generic type or function, which is `base`.
+    pub(super) fn type_arguments(&mut self, node: Node<'_>, scope: u32, base: u32) -> Vec<u32> {
         let Some(list) = self.field(node, self.fields.type_arguments) else { return Vec::new() };
         let mut arguments = Vec::new();
         for child in named_children(list) {
-            let argument = self.type_expression(child, scope);
+            let argument = match self.kind(child) {
+                // What looks like a type may be a constant.
+                K::TypeIdentifier => self.bare(child, scope, space::TYPE | space::VALUE),
+                K::TypeBinding => self.binding(child, scope, base),
+                _ => self.type_expression(child, scope),
+            };
             if !matches!(self.kind(child), K::Lifetime | K::Comment | K::Attribute) {
                 arguments.push(argument);
             }

@@ -103,6 +103,49 @@ impl Crates {
         found
     }
 
+    /// Members of a name that traits of the tree bring to a type from outside of the tree without its blocks saying them.
+    pub(super) fn provided_members(query: &Query<'_>, of: Name, name: Name) -> Vec<DefId> {
+        let mut found = Vec::new();
+        for posting in query.world.postings(name).iter().filter(|posting| posting.has_member()) {
+            let file = posting.file();
+            let facts = query.facts(file);
+            let Some(local) = facts.index_of(name) else { continue };
+            for (index, def) in facts.defs.iter().enumerate() {
+                let owner = facts.def(def.owner).filter(|owner| owner.kind == Kind::Trait);
+                let Some(owner) = owner.filter(|_| def.name == local) else { continue };
+                let of_trait = DefId { file, index: def.owner };
+                let is_of = |file: FileId, block: u32| {
+                    let written = Crates::written_name(query.facts(file), block);
+                    written.is_some_and(|written| library::may_be(of, written))
+                };
+                if Crates::implements(query, of_trait, facts.name(owner.name), is_of) {
+                    found.push(DefId { file, index: index as u32 });
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether a block implements a trait for a type that suits; it is given as a type expression of a file.
+    pub(super) fn implements(
+        query: &Query<'_>,
+        of_trait: DefId,
+        trait_name: Name,
+        suits: impl Fn(FileId, u32) -> bool,
+    ) -> bool {
+        query.world.postings(trait_name).iter().map(|posting| posting.file()).any(|file| {
+            let facts = query.facts(file);
+            facts.bases.iter().any(|base| {
+                let block = facts.def(base.def).filter(|def| def.kind == Kind::Impl);
+                block.is_some_and(|block| {
+                    Crates::written_name(facts, base.base) == Some(trait_name)
+                        && suits(file, block.declared)
+                        && query.shape(query.named_type(file, base.base)) == Shape::Instance(of_trait)
+                })
+            })
+        })
+    }
+
     /// The trait that the block of a member implements, and the member of that name in it.
     pub(super) fn declared_in_trait(&self, query: &Query<'_>, member: DefId) -> Option<DefId> {
         let (facts, def) = query.def(member)?;

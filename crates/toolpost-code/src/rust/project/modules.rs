@@ -113,8 +113,10 @@ impl Crates {
         }
         let path = query.world.path(id.file);
         if let Some(&Expr { op: Op::Builtin, a, .. }) = facts.exprs.get(def.declared as usize) {
-            let target = join(folder_of(path), facts.text(a))?;
-            return query.world.file(&target).map(|file| module(file, 0));
+            let target = join(folder_of(path), facts.text(a)).and_then(|target| query.world.file(&target));
+            if let Some(target) = target {
+                return Some(module(target, 0));
+            }
         }
         let mut parts = vec![facts.text(def.name).to_owned()];
         let mut scope = def.scope;
