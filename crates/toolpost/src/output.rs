@@ -386,6 +386,25 @@ pub(crate) fn on_terminal(text: &str) -> Cow<'_, str> {
     })
 }
 
+/// The same for what people and models write to each other: French and Japanese have spaces of their own, which are only
+/// hidden where somebody could take them for the space between the words of a command.
+pub(crate) fn prose(text: &str) -> Cow<'_, str> {
+    let is_space =
+        |letter: char| matches!(letter, '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{3000}');
+    if !text.contains(is_space) {
+        return on_terminal(text);
+    }
+    let parts = text.split_inclusive(is_space).map(|part| {
+        match part.chars().next_back().filter(|last| is_space(*last)) {
+            Some(space) => {
+                on_terminal(part.trim_end_matches(is_space)).into_owned() + space.encode_utf8(&mut [0; 4])
+            }
+            None => on_terminal(part).into_owned(),
+        }
+    });
+    Cow::Owned(parts.collect())
+}
+
 /// The text without what a terminal would obey, for those who look at it later.
 fn harmless(text: &str) -> Cow<'_, str> {
     let is_harmful = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
@@ -419,7 +438,7 @@ pub(crate) fn one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{harmless, harmless_json, on_terminal, one_line};
+    use super::{harmless, harmless_json, on_terminal, one_line, prose};
 
     #[test]
     fn one_line_hides_nothing() {
@@ -433,6 +452,7 @@ mod tests {
         assert_eq!(harmless("plain ä\n"), "plain ä\n");
         assert_eq!(on_terminal("a\x1b[31mb\u{9b}c\rd\te\n\x07"), "a␛[31mb\\u{9b}c␍d\te\n␇");
         assert_eq!(on_terminal("a\u{202e}b\u{e0041}ä\n"), "a\\u{202e}b\\u{e0041}ä\n");
+        assert_eq!(prose("a\u{a0}\u{3000}!\u{202e}\u{a0}\x1b\n"), "a\u{a0}\u{3000}!\\u{202e}\u{a0}␛\n");
         let json = serde_json::to_string("a\u{202e}b\u{e0041}").unwrap();
         assert_eq!(harmless_json(&json), r#""a\u202eb\udb40\udc41""#);
         assert_eq!(serde_json::from_str::<String>(&harmless_json(&json)).unwrap(), "a\u{202e}b\u{e0041}");

@@ -7,7 +7,8 @@ use clap::Args;
 /// Talks to an agent.
 #[derive(Debug, Args)]
 pub struct Chat {
-    /// The agent's file, or its name; otherwise one that works in this folder with all tools.
+    /// The agent's file, by its path from the current folder, or the agent's name; otherwise one that works in this folder with all
+    /// tools.
     pub agent: Option<String>,
     /// Go on with the conversation, or with the run, of this session.
     #[arg(long, value_name = "SESSION", conflicts_with = "agent")]

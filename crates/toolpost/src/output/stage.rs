@@ -14,7 +14,7 @@ mod region;
 use super::input::Field;
 use super::markdown::Markdown;
 use super::width::for_terminal;
-use super::{on_terminal, one_line, write};
+use super::{on_terminal, one_line, prose, write};
 use below::{Below, Spent};
 use flow::Flow;
 use held::{Held, Kind};
@@ -382,7 +382,7 @@ impl View {
                 if self.is_at_start {
                     self.separate(Some(Block::Text));
                 }
-                let safe = on_terminal(text);
+                let safe = prose(text);
                 let shown =
                     if self.has_color { self.markdown.piece(&safe) } else { safe.clone().into_owned() };
                 let shown = match self.region.is_live() {

@@ -1,7 +1,7 @@
 //! Where a person writes, as it stands on the screen: the text in rows of a width, and the cursor in it. Pure.
 
-use crate::output::on_terminal;
 use crate::output::width::{fitted, width};
+use crate::output::{on_terminal, prose};
 
 /// Maximum number of rows; of a longer text, those around the cursor are shown.
 const MOST_ROWS: usize = 8;
@@ -71,7 +71,7 @@ impl Field {
         let (rows, cursor) = around(rows, cursor, columns);
         let waiting = self.waiting.iter().map(|text| {
             let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            fitted(&format!("next: {}", on_terminal(&line)), columns - 1)
+            fitted(&format!("next: {}", prose(&line)), columns - 1)
         });
         let waiting: Vec<String> = waiting.collect();
         let above = waiting.len();
@@ -103,7 +103,7 @@ fn shown(before: Option<char>, letter: char, after: Option<char>) -> String {
                 false => letter.escape_unicode().to_string(),
             }
         }
-        letter => on_terminal(letter.encode_utf8(&mut [0; 4])).into_owned(),
+        letter => prose(letter.encode_utf8(&mut [0; 4])).into_owned(),
     }
 }
 
