@@ -56,6 +56,8 @@ pub enum Remedy<'a> {
         /// The rules that would open it, in their short form; none where no pattern can name the file.
         rules: &'a [String],
     },
+    /// A command would run without a sandbox, and its line does not name all its files.
+    Unconfined,
 }
 
 /// Says in a clause what would allow something: `consent, or …`. Lower case, no full stop.
@@ -127,6 +129,9 @@ pub(super) fn in_rules(remedy: &Remedy<'_>) -> String {
         Remedy::Closed { rules } => {
             let rules: Vec<String> = rules.iter().map(|rule| format!("`{rule}`")).collect();
             format!("add the allow rules {}", rules.join(" and "))
+        }
+        Remedy::Unconfined => {
+            "write the line so that it names all files, or run it in the sandbox".to_owned()
         }
     }
 }

@@ -290,9 +290,7 @@ fn without_rule(advice: Advice, about: Option<ResourceKind>, access: &Access) ->
     let grant = || advice(&Remedy::Grant { missing: [access.action].into_iter().collect(), tool: None });
     match about {
         Some(ResourceKind::Command) => match (&access.resource, access.action) {
-            _ if access.needs_consent() && access.is_unjudged() => {
-                Some("write the line so that it names all files, or run it in the sandbox".to_owned())
-            }
+            _ if access.needs_consent() && access.is_unjudged() => Some(advice(&Remedy::Unconfined)),
             // A command has the network or has none.
             (_, crate::Capability::Network) => Some(grant()),
             _ if is_computed(access) => Some(format!("write the name of the file out, or {}", grant())),

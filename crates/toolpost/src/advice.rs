@@ -47,6 +47,9 @@ pub(crate) fn in_flags(remedy: &Remedy<'_>) -> String {
             let flags: Vec<String> = rules.iter().map(|rule| allow_rule(rule)).collect();
             format!("allow it with {}", flags.join(" "))
         }
+        Remedy::Unconfined => {
+            "write the line so that it names all files, or leave out `--sandbox none`".to_owned()
+        }
     }
 }
 

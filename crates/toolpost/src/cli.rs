@@ -205,7 +205,7 @@ pub enum Command {
         #[arg(long)]
         user: bool,
     },
-    /// Show what holds, where it comes from, and how to mend what is broken.
+    /// Show what holds, where it comes from, and how to fix what is broken.
     Doctor,
     /// Print a completion script for a shell.
     Completions {

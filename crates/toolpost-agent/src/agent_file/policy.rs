@@ -26,6 +26,9 @@ pub(super) fn advice(remedy: &Remedy<'_>) -> String {
                 "consent, or allow `{rule}`{more} twice: with `--allow-rule`, and under `policy.rules` in the agent's own file"
             )
         }
+        Remedy::Unconfined => {
+            "write the line so that it names all files, or run it in the sandbox".to_owned()
+        }
     }
 }
 

@@ -49,7 +49,7 @@ fn files_of_others_are_left_alone() {
     std::fs::write(&text, "this is a text and no database at all, whatever somebody thinks".repeat(20))
         .unwrap();
     let said = refusal(&text);
-    assert!(said.contains("is no store"), "{said}");
+    assert!(said.contains("is not a store"), "{said}");
     assert!(std::fs::read_to_string(&text).unwrap().starts_with("this is a text"));
     let said = refusal(folder.path());
     assert!(said.contains("not a regular file"), "{said}");

@@ -244,7 +244,7 @@ fn refusals_say_what_is_so(fresh: &Fresh) {
     let release = |id: &str| conflict(store.change_task(&by("boss"), id, TaskChange::Release));
     let complete = |id: &str| conflict(store.change_task(&by("boss"), id, TaskChange::Complete));
     for (said, part) in [
-        (release("t2"), "nobody has claimed it, so it cannot be released; there is no claim to release"),
+        (release("t2"), "is ready and not claimed, so it cannot be released; there is no claim to release"),
         (release("t3"), "waits for t1, t2, so it cannot be released; there is no claim to release"),
         (release("t1"), "complete or reject it instead"),
         (complete("t2"), "it must be submitted first"),

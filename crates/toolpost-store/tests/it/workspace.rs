@@ -94,7 +94,7 @@ fn a_change_under_a_lock_is_refused_after_another(fresh: &Fresh) {
         by_others(Some("theirs"));
         let refused = workspace.write(&path("a"), b"late").unwrap_err();
         assert_eq!(refused.code(), Code::StaleFile);
-        assert!(refused.message().contains("somebody else has changed `a`"), "{refused}");
+        assert!(refused.message().contains("`a` was changed by another call"), "{refused}");
         assert_eq!(workspace.remove(&path("a")).unwrap_err().code(), Code::StaleFile);
         assert_eq!(workspace.rename(&path("a"), &path("b")).unwrap_err().code(), Code::StaleFile);
         assert_eq!(read(&workspace, "a").unwrap(), "theirs");

@@ -223,7 +223,7 @@ mod tests {
         assert!(upwards.message().starts_with("`pattern` leads upwards with `..`"), "{upwards}");
         for pattern in ["{a", "[a", &"a".repeat(LONGEST + 1)] {
             let error = NamePattern::new("include", pattern, ".", "/").err().unwrap();
-            assert!(error.message().starts_with("`include` is no pattern for names ("), "{error}");
+            assert!(error.message().starts_with("`include` is not a valid name pattern ("), "{error}");
         }
     }
 }

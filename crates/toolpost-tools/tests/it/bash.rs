@@ -506,7 +506,7 @@ fn a_computed_name_widens_no_rule_and_needs_a_sandbox() {
     for line in lines {
         denied(narrow.clone(), Confinement::Strict, line, "whose name is computed");
         denied(standard_and_exec(), Confinement::None, line, "");
-        denied(granted(), Confinement::None, line, "without a sandbox nothing judges it then");
+        denied(granted(), Confinement::None, line, "without a sandbox it is not checked later");
         // Bash connects to computed names, so with the network every rule about hosts could be meant.
         denied(granted().with_rules(Layer::User, no_host.clone()), Confinement::Strict, line, "example.com");
     }

@@ -114,6 +114,16 @@ fn files_and_counts_instead_of_lines() {
 }
 
 #[test]
+fn lines_around_matches_need_lines() {
+    let outcome =
+        call(&memory(FIXTURE), "Grep", json!({"pattern": "helper", "-A": 1, "output_mode": "count"}));
+    assert!(shown(&outcome).contains("no lines around the matches"), "{}", shown(&outcome));
+    let outcome =
+        call(&memory(FIXTURE), "Grep", json!({"pattern": "helper", "-A": 1, "output_mode": "content"}));
+    assert!(!shown(&outcome).contains("no lines around"), "{}", shown(&outcome));
+}
+
+#[test]
 fn data_has_lines_and_columns() {
     let outcome = call(&memory("//- a.txt\nä b\nb b\n"), "grep", json!({"pattern": "b", "context": 1}));
     let expected = json!({

@@ -138,11 +138,10 @@ fn a_script_that_cannot_end_well_does_not_begin() {
 
 #[test]
 fn taking_away_what_is_not_there_is_reported() {
-    let message = "3:19: there is no tool `Writ`, so that nothing is taken away by it; did you mean `write`?";
+    let message = "3:19: there is no tool `Writ`, so this removes nothing; did you mean `write`?";
     check("disallowedTools: [Writ]", 1, &[message]);
     check("disallowedTools: [Write, 'mcp__a__*', mcp__a__b]", 0, &[]);
-    let message =
-        "3:1: `bsh` is no tool and no capability, so the rule `bsh: rm *` does nothing; did you mean `bash`";
+    let message = "3:1: `bsh` is neither a tool nor a capability, so the rule `bsh: rm *` does nothing; did you mean `bash`";
     check("policy: { rules: [{ deny: 'bsh: rm *' }] }", 1, &[message]);
     check("policy: { rules: [{ ask: 'bsh: rm *' }] }", 1, &[message]);
     check("policy: { rules: [{ allow: 'bsh: rm *' }] }", 0, &[message]);
@@ -156,7 +155,7 @@ fn taking_away_what_is_not_there_is_reported() {
     home.write("repo/a.md", format!("---\ndescription: d\n{script}\n---\nx\n"));
     let ran = home.run(&["run", "a.md"]);
     assert!(
-        ran.status == 2 && ran.stderr.contains("a.md:3:1: `bsh` is no tool"),
+        ran.status == 2 && ran.stderr.contains("a.md:3:1: `bsh` is neither a tool"),
         "{} {}",
         ran.status,
         ran.stderr

@@ -117,5 +117,5 @@ fn a_broken_file_of_answers_is_named() {
     std::fs::write(&file, "[[rule]]\neffect = \"alow\"\n").unwrap();
     let ran = home.run(&["call", "read", "filePath=README.md"]);
     assert!(ran.status != 0 && ran.stderr.contains(&format!("{}:2:", file.display())), "{}", ran.stderr);
-    assert!(ran.stderr.contains("mend or remove"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("fix or remove"), "{}", ran.stderr);
 }

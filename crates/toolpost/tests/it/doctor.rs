@@ -69,7 +69,7 @@ fn rules_that_can_never_match_are_named() {
     assert_eq!(report["configuration"]["ruleWarnings"].as_array().unwrap().len(), 2);
     assert_eq!(report["configuration"]["rules"][1]["line"], 5);
     // It is said once: not again among the findings.
-    assert_eq!(ran.stdout.matches("`raed` is no tool").count(), 1, "{}", ran.stdout);
+    assert_eq!(ran.stdout.matches("`raed` is neither a tool").count(), 1, "{}", ran.stdout);
     // Tools that only runs have, or only with a model, are tools.
     home.write(USER, "[[rule]]\neffect = 'deny'\naction = 'spawn_agent'\n\n[[rule]]\neffect = 'ask'\naction = 'capture_screenshot'\n");
     let report = home.json(&["doctor"]).1;
@@ -79,7 +79,8 @@ fn rules_that_can_never_match_are_named() {
 #[test]
 fn a_rule_with_a_misspelt_tool_is_reported_at_every_start() {
     let home = Home::new();
-    let said = "`bsh` is no tool and no capability, so the rule `bsh: ls` does nothing; did you mean `bash`";
+    let said =
+        "`bsh` is neither a tool nor a capability, so the rule `bsh: ls` does nothing; did you mean `bash`";
     let ran = home.run(&["call", "list", "--allow-rule", "bsh: ls"]);
     assert_eq!((ran.status, ran.stderr.as_str()), (0, format!("note: --allow-rule: {said}\n").as_str()));
     home.write(USER, "[[rule]]\neffect = 'deny'\naction = 'bsh'\nresource = 'ls'\n");

@@ -68,6 +68,10 @@ pub(super) fn report(
     if files.is_empty() && !truncated && !scanned.stopped {
         notes.push(nothing(ctx, args, options));
     }
+    let around = args.context > 0 || args.before.is_some() || args.after.is_some();
+    if around && args.mode != Mode::Content {
+        notes.push("no lines around the matches: they stand only beside matching lines".to_owned());
+    }
     if truncated {
         let what = if args.mode == Mode::Content { "lines" } else { "files" };
         let shown = args.limit - page.left;
