@@ -236,8 +236,11 @@ fn in_plain_shell(stage: &mut Stage, line: &Line) -> Effect {
         command.arg("--map-root-user");
     }
     command.args(["--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "bash", "-c"]);
-    command.arg("mount --bind \"$1\" /tmp && exec bash --noprofile --norc -c \"$2\"");
-    command.arg("bash").arg(private).arg(script);
+    // Where the project itself lies in `/tmp`, its Python is still there.
+    let keep = "case $3 in /tmp/*) mkdir -p \"$1${3#/tmp}\" && mount --bind \"$3\" \"$1${3#/tmp}\";; esac";
+    let enter = "mount --rbind \"$1\" /tmp && exec bash --noprofile --norc -c \"$2\"";
+    command.arg(format!("{keep} && {enter}"));
+    command.arg("bash").arg(private).arg(script).arg(stage.python());
     let done = command.stdin(Stdio::null()).output().unwrap();
     let status = done.status.code().map_or(-1, i64::from);
     let output = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);

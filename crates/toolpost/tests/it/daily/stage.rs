@@ -64,6 +64,11 @@ impl Stage {
         self.path("home")
     }
 
+    /// The Python of every line.
+    pub(super) fn python(&self) -> PathBuf {
+        pip(&PYTHON)
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().canonicalize().unwrap().join(name)
     }
