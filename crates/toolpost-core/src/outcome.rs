@@ -44,6 +44,16 @@ impl<D> Output<D> {
     }
 }
 
+impl Output<Value> {
+    /// The same with its data as the text, where it has none of its own: every way in gives the model the text.
+    pub(crate) fn with_data_as_text(mut self) -> Output<Value> {
+        if self.text.is_empty() && !self.data.is_null() {
+            self.text = self.data.to_string();
+        }
+        self
+    }
+}
+
 impl Output<()> {
     /// An output that is only text.
     pub fn text(text: impl Into<String>) -> Output<()> {

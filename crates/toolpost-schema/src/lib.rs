@@ -8,6 +8,7 @@ mod check;
 mod circle;
 mod compile;
 mod draft;
+mod empty;
 mod equal;
 mod evaluated;
 mod failure;
@@ -25,9 +26,11 @@ mod shape;
 mod uri;
 
 pub use alias::{Alias, ArgumentAlias, ArgumentPath, Caller};
+pub use empty::EMPTY_MARK;
 pub use problem::Problem;
 pub use repair::{HIDDEN, Repair, Spellings, repair};
 
+use empty::Empties;
 use paths::Places;
 use program::Program;
 use schemars::JsonSchema;
@@ -65,6 +68,8 @@ pub struct Schema {
     program: Program,
     /// Which arguments are paths of the workspace.
     places: Places,
+    /// Which arguments say nothing where they are empty.
+    empties: Empties,
 }
 
 impl Schema {
@@ -76,7 +81,8 @@ impl Schema {
             NoSchema(format!("the schema itself is not valid{place}: {}", wrong.message))
         })?;
         let places = Places::of(&value);
-        Ok(Schema { value, program, places })
+        let empties = Empties::of(&value).map_err(NoSchema)?;
+        Ok(Schema { value, program, places, empties })
     }
 
     /// The schema as JSON.
@@ -98,6 +104,12 @@ impl Schema {
     pub fn problems_in(&self, value: &Value, offered: &Value, called: Option<&Alias>) -> Vec<Problem> {
         let failures = check::failures(&self.program, value);
         failures.iter().map(|failure| problem::explain(failure, offered, called)).collect()
+    }
+
+    /// Leaves out the empty arguments of which the schema says, by [`EMPTY_MARK`], that they mean nothing. What was left out
+    /// is reported by the names of an alias.
+    pub fn leave_out_empty(&self, arguments: &mut Value, called: Option<&Alias>) -> Vec<Repair> {
+        self.empties.leave_out(arguments, called)
     }
 
     /// The values of all arguments that are paths of the workspace; of one that is left out, its default.

@@ -1,7 +1,7 @@
 //! Mends arguments that are plainly meant: lossless, directed by the schema, and always told.
 //!
-//! Only arguments that do not fit are looked at, so valid ones never change. A number is never turned into a string,
-//! nothing is guessed, and what cannot be mended is left for the validator to explain.
+//! Only arguments that do not fit are looked at, so valid ones never change here. An integer becomes a string only as it was
+//! written, nothing is guessed, and what cannot be mended is left for the validator to explain.
 
 use crate::alias::Alias;
 use crate::problem::{joined, shown, spelled_path};
@@ -12,6 +12,7 @@ use std::fmt;
 
 const LEFT_OUT: &str = "left out, the tool has no such argument";
 const UNDERSTOOD: &str = "understood, though it is not offered";
+const NOT_GIVEN: &str = "left out";
 
 /// How the arguments of a call are spelled, for what is reported.
 #[derive(Debug, Clone, Copy, Default)]
@@ -39,6 +40,11 @@ impl Repair {
         Repair { path, from: format!("`{name}`"), to: LEFT_OUT.to_owned() }
     }
 
+    /// A value that says nothing, and counts as one that was not given.
+    pub(crate) fn not_given(path: String, value: &Value) -> Repair {
+        Repair { path, from: shown(value), to: NOT_GIVEN.to_owned() }
+    }
+
     /// The change as a model reads it.
     pub fn sentence(&self) -> String {
         let Repair { path, from, to } = self;
@@ -46,7 +52,7 @@ impl Repair {
             () if path == "tool" => format!("{from} is called {to} here"),
             () if to == LEFT_OUT => format!("`{path}` was ignored: unknown argument"),
             () if to == UNDERSTOOD => format!("`{path}` was understood, though it is not offered here"),
-            () if to == "left out" => format!("`{path}`: {from} was read as not given"),
+            () if to == NOT_GIVEN => format!("`{path}`: {from} was read as not given"),
             // Another spelling of an argument's name.
             () if from.starts_with('`') && to.starts_with('`') => format!("`{path}` was read as {to}"),
             () => format!("`{path}`: {from} was read as {to}"),
@@ -100,13 +106,15 @@ impl Mender<'_> {
         }
     }
 
-    /// A text that holds a number, a truth value, an array or an object where only that is wanted.
+    /// A text that holds a number, a truth value, an array or an object where only that is wanted; an integer where only a
+    /// text is.
     fn mend_kind(&mut self, schema: &Value, value: Value, path: &str) -> Value {
         let wanted = Wanted::of(schema);
         let mended = match &value {
             Value::Array(words) if wanted.text && schema.get(COMMAND_LINE).is_some() => command_line(words),
             Value::String(text) if !wanted.text => wanted.parse(text),
             Value::Number(number) if wanted.integer && !wanted.number => whole(number).map(Value::Number),
+            Value::Number(number) if wanted.is_text_for_number() => written(number).map(Value::String),
             _ => None,
         };
         match mended {
@@ -167,7 +175,7 @@ impl Mender<'_> {
             let is_plain = !value.is_array() && !value.is_object();
             let place = joined(path, if is_plain { &written } else { &name });
             if value.is_null() && !required(&name) && !Wanted::of(property).null {
-                self.note(&place, "null".to_owned(), "left out".to_owned());
+                self.note(&place, "null".to_owned(), NOT_GIVEN.to_owned());
                 continue;
             }
             let value = self.mend(property, &[], value, &place);
@@ -236,6 +244,8 @@ fn fold(key: &str) -> String {
 /// Which kinds of value a schema takes. A schema that does not say takes text, so that nothing is parsed.
 #[derive(Default)]
 struct Wanted {
+    /// The schema does not say.
+    anything: bool,
     text: bool,
     number: bool,
     integer: bool,
@@ -263,6 +273,7 @@ impl Wanted {
                         branches.iter().for_each(|branch| self.add(branch, depth + 1));
                     }
                     _ => {
+                        self.anything = true;
                         self.text = true;
                         self.null = true;
                     }
@@ -281,6 +292,11 @@ impl Wanted {
                 _ => self.text = true,
             }
         }
+    }
+
+    /// Whether a number can only mean a text.
+    fn is_text_for_number(&self) -> bool {
+        self.text && !self.anything && !self.number && !self.integer
     }
 
     fn parse(&self, text: &str) -> Option<Value> {
@@ -363,6 +379,11 @@ fn decimal(text: &str) -> Option<(bool, String, i64)> {
     let leading = i64::try_from(all.len() - significant.len()).ok()?;
     let place = i64::try_from(before.len()).ok()?.checked_sub(leading)?.checked_add(exponent)?;
     Some((mantissa.starts_with('-'), significant.trim_end_matches('0').to_owned(), place))
+}
+
+/// An integer as it was written. Another number may have been written otherwise: `1e3`, `2.50`.
+fn written(number: &Number) -> Option<String> {
+    (number.is_i64() || number.is_u64()).then(|| number.to_string())
 }
 
 /// `5.0` as `5`, where nothing is lost.

@@ -50,12 +50,18 @@ fn what_is_plainly_meant_is_mended() {
     check_repair(json!({"edits": "[{\"old_string\":\"a\"}]"}), json!({"edits": [{"oldString": "a"}]}), 2);
     check_repair(json!("{\"filePath\":\"a\"}"), json!({"filePath": "a"}), 1);
     check_repair(json!({"limit": null}), json!({}), 1);
+    check_repair(
+        json!({"filePath": 7, "ignore": [8, "a"]}),
+        json!({"filePath": "7", "ignore": ["8", "a"]}),
+        2,
+    );
 }
 
 #[test]
 fn what_is_not_stays_for_the_validator() {
     for value in [
-        json!({"filePath": 7}),
+        json!({"filePath": 7.5}),
+        json!({"filePath": 1e300}),
         json!({"filePath": null}),
         json!({"limit": "five"}),
         json!({"limit": 5.5}),

@@ -21,11 +21,12 @@ fn id(number: u64) -> String {
     format!("t{number}")
 }
 
-/// The number in an id, or why it is none.
+/// The number in an id, or why it is none. The number alone is one too, as some hosts take it for the id.
 fn number(asked: &str) -> Result<u64, ToolError> {
-    let number = asked.strip_prefix('t').and_then(|digits| digits.parse().ok());
+    let digits = asked.strip_prefix('t').unwrap_or(asked);
     // One task has one id: `t01` and `t+1` are none.
-    number.filter(|number| id(*number) == asked).ok_or_else(|| unknown(asked))
+    let number = digits.parse().ok().filter(|number: &u64| number.to_string() == digits);
+    number.ok_or_else(|| unknown(asked))
 }
 
 fn unknown(id: &str) -> ToolError {
@@ -211,7 +212,7 @@ pub(crate) fn change(tx: &mut dyn Tx, by: &By, asked: &str, change: &TaskChange)
     let is_free = matches!(task.status, TaskStatus::Ready | TaskStatus::Deferred);
     if is_free && matches!(change, TaskChange::Submit { claim: None, .. }) {
         // A new process of the owner does not know the number, but the log does.
-        match lost_claim(tx, by, asked)? {
+        match lost_claim(tx, by, &task.id)? {
             Some(number) if number == task.claim => return Err(released(&task).into()),
             Some(number) => return Err(late(&task, number).into()),
             None => {}

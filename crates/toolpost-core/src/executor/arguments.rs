@@ -19,11 +19,11 @@ use toolpost_schema::{MAX_DEPTH, Problem, Repair, Spellings, has_whole_float, is
 pub(super) struct Repaired {
     pub(super) arguments: Value,
     pub(super) repairs: Vec<Repair>,
-    /// Whether they fit the schema as they came; then there is nothing left to validate.
+    /// Whether they fit the schema as they came and are unchanged; then there is nothing left to validate.
     fits: bool,
 }
 
-/// The arguments as the tool gets them: unchanged if they fit, mended if that may make them fit.
+/// The arguments as the tool gets them: mended if that may make them fit, and without the empty ones that mean nothing.
 pub(super) fn repaired(
     ctx: &Context,
     dialects: &Dialects,
@@ -35,17 +35,22 @@ pub(super) fn repaired(
         return Err(too_deep());
     }
     // `5.0` is an integer to a schema and none to a type: it is written as 5.
-    if prepared.schema.accepts(&arguments) && !has_whole_float(&arguments) {
-        return Ok(Repaired { arguments, repairs: Vec::new(), fits: true });
-    }
-    let aliases = aliases(dialects, prepared);
-    let offered = ctx.spelling_of(&prepared.definition.name, called);
-    let (arguments, repairs) =
-        repair(prepared.schema.value(), &aliases, Spellings { called, offered }, arguments);
-    if is_too_deep(&arguments) {
+    let mut fits = prepared.schema.accepts(&arguments) && !has_whole_float(&arguments);
+    let (mut arguments, mut repairs) = match fits {
+        true => (arguments, Vec::new()),
+        false => {
+            let aliases = aliases(dialects, prepared);
+            let offered = ctx.spelling_of(&prepared.definition.name, called);
+            repair(prepared.schema.value(), &aliases, Spellings { called, offered }, arguments)
+        }
+    };
+    if !fits && is_too_deep(&arguments) {
         return Err(too_deep());
     }
-    Ok(Repaired { arguments, repairs, fits: false })
+    let left_out = prepared.schema.leave_out_empty(&mut arguments, called);
+    fits = fits && left_out.is_empty();
+    repairs.extend(left_out);
+    Ok(Repaired { arguments, repairs, fits })
 }
 
 /// What the schema says of the arguments, in the words of the caller.

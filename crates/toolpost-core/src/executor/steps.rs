@@ -191,7 +191,8 @@ async fn start(
     consent: Consent,
     metadata: &mut Metadata,
 ) -> Result<Output<Value>, ToolError> {
-    executor.execute(ctx, entry, call, arguments, accesses, consent, metadata).await
+    let result = executor.execute(ctx, entry, call, arguments, accesses, consent, metadata).await;
+    result.map(Output::with_data_as_text)
 }
 
 /// Step 9: known secrets taken out.

@@ -179,10 +179,18 @@ proptest! {
     }
 
     #[test]
-    fn a_number_never_becomes_a_text(number in prop_oneof![
+    fn an_integer_becomes_a_text_as_it_was_written(number in prop_oneof![
         proptest::num::i64::ANY.prop_map(Value::from),
-        proptest::num::f64::NORMAL.prop_map(Value::from),
+        proptest::num::u64::ANY.prop_map(Value::from),
     ]) {
+        let schema = json!({"type": "object", "properties": {"text": {"type": "string"}}});
+        let checked = validated(&schema, json!({"text": number})).unwrap();
+        prop_assert_eq!(&checked.arguments, &json!({"text": number.to_string()}));
+        prop_assert_eq!(checked.repairs.len(), 1);
+    }
+
+    #[test]
+    fn another_number_never_becomes_a_text(number in proptest::num::f64::NORMAL) {
         let schema = json!({"type": "object", "properties": {"text": {"type": "string"}}});
         let error = validated(&schema, json!({"text": number})).unwrap_err();
         prop_assert_eq!(error.code().as_str(), "VALIDATION_ERROR");
@@ -214,6 +222,94 @@ fn what_would_lose_something_is_not_mended() {
     ] {
         let schema = json!({"type": "object", "properties": {"value": {"type": kind}}});
         assert!(validated(&schema, json!({"value": text})).is_err(), "{text}");
+    }
+}
+
+/// The arguments of a call, and how many were repaired.
+fn check(properties: Value, required: &[&str], arguments: Value, expected: Value, repairs: usize) {
+    let schema = json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false});
+    let checked =
+        validated(&schema, arguments.clone()).unwrap_or_else(|error| panic!("{arguments}: {error}"));
+    assert_eq!(checked.arguments, expected, "{arguments}");
+    assert_eq!(checked.repairs.len(), repairs, "{arguments}: {:?}", checked.repairs);
+}
+
+#[test]
+fn an_integer_is_a_text_only_where_nothing_else_is_taken() {
+    let text = json!({"type": "string"});
+    check(json!({"a": text}), &[], json!({"a": 1}), json!({"a": "1"}), 1);
+    check(
+        json!({"a": {"type": "array", "items": text}}),
+        &[],
+        json!({"a": [1, "b"]}),
+        json!({"a": ["1", "b"]}),
+        1,
+    );
+    check(json!({"a": {"type": ["string", "boolean"]}}), &[], json!({"a": -7}), json!({"a": "-7"}), 1);
+    // `b` is what makes the arguments not fit; `a` takes a number, or anything.
+    for a in [
+        json!({}),
+        json!({"type": ["string", "integer"]}),
+        json!({"anyOf": [{"type": "string"}, {"type": "number"}]}),
+    ] {
+        let properties = json!({"a": a, "b": {"type": "integer"}});
+        check(properties, &[], json!({"a": 1, "b": "2"}), json!({"a": 1, "b": 2}), 1);
+    }
+    // A choice of texts is not met by a number that is none of them.
+    let schema = json!({"type": "object", "properties": {"a": {"type": "string", "enum": ["1", "2"]}}});
+    assert!(validated(&schema, json!({"a": 1})).is_ok() && validated(&schema, json!({"a": 3})).is_err());
+}
+
+#[test]
+fn an_empty_argument_counts_as_left_out_where_the_schema_says_so() {
+    let absent = |kind: Value| {
+        let mut schema = kind;
+        schema["x-toolpost-empty"] = "absent".into();
+        schema
+    };
+    let text = || absent(json!({"type": "string"}));
+    let list = || absent(json!({"type": "array", "items": {"type": "string"}}));
+    check(json!({"a": text(), "b": list()}), &[], json!({"a": "", "b": []}), json!({}), 2);
+    check(
+        json!({"a": text(), "b": list()}),
+        &[],
+        json!({"a": " ", "b": [""]}),
+        json!({"a": " ", "b": [""]}),
+        0,
+    );
+    // Also where it does not fit, or is spelled otherwise.
+    check(json!({"a": absent(json!({"enum": ["x", "y"]}))}), &[], json!({"a": ""}), json!({}), 1);
+    check(json!({"theHash": text()}), &[], json!({"the_hash": ""}), json!({}), 2);
+    check(json!({"b": list()}), &[], json!({"b": "[]"}), json!({}), 2);
+    // Without the mark, and where it is required, an empty value is a value.
+    check(json!({"a": {"type": "string"}}), &[], json!({"a": ""}), json!({"a": ""}), 0);
+    check(json!({"a": text()}), &["a"], json!({"a": ""}), json!({"a": ""}), 0);
+    // In items of a list.
+    let items = json!({"type": "array", "items": {"type": "object", "properties": {"a": text()}}});
+    check(
+        json!({"many": items}),
+        &[],
+        json!({"many": [{"a": ""}, {"a": "x"}]}),
+        json!({"many": [{}, {"a": "x"}]}),
+        1,
+    );
+    // Beside another argument.
+    let beside = || json!({"type": "string", "x-toolpost-empty": {"beside": "b"}});
+    check(json!({"a": beside(), "b": list()}), &[], json!({"a": "", "b": ["x"]}), json!({"b": ["x"]}), 1);
+    check(json!({"a": beside(), "b": list()}), &[], json!({"a": "", "b": []}), json!({"a": ""}), 1);
+    check(json!({"a": beside(), "b": list()}), &[], json!({"a": "", "b": "[]"}), json!({"a": ""}), 2);
+    check(json!({"a": beside(), "b": list()}), &[], json!({"a": "", "b": "[\"x\"]"}), json!({"b": ["x"]}), 2);
+    check(json!({"a": beside(), "b": list()}), &[], json!({"a": "", "b": null}), json!({"a": ""}), 1);
+}
+
+#[test]
+fn a_mark_that_says_nothing_is_refused() {
+    for mark in [json!("abscent"), json!(true), json!({"beside": "c"}), json!({"besides": "b"})] {
+        let schema = json!({"type": "object", "properties": {"a": {"type": "string", "x-toolpost-empty": mark}, "b": {}}});
+        let tool = dynamic(spec("tool"), schema, |_, _| async { said("") });
+        let registry = toolpost_core::Registry::new();
+        let error = registry.register(tool).unwrap_err();
+        assert!(error.message().contains("x-toolpost-empty"), "{error}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! New tasks, with what they depend on.
 
-use super::{changed, id, number};
+use super::{changed, id, number, unknown};
 use crate::db::{Failure, Tx, Value, first};
 use crate::log;
 use std::collections::HashMap;
@@ -133,6 +133,8 @@ fn needed(new: &[NewTask]) -> Result<Vec<Vec<Needed>>, ToolError> {
     }
     let one = |name: &String| match keys.get(name.as_str()) {
         Some(index) => Ok(Needed::New(*index)),
+        // Beside keys, a number alone would be one that is missing.
+        None if !keys.is_empty() && !name.starts_with('t') => Err(unknown(name)),
         None => number(name).map(Needed::There),
     };
     new.iter().map(|task| task.depends_on.iter().map(one).collect()).collect()

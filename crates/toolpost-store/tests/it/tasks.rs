@@ -146,11 +146,15 @@ fn circles_and_unknown_tasks_are_refused(fresh: &Fresh) {
     assert!(refuse(vec![new("n", &["nonsense"])]).contains("`nonsense`"));
     refuse(vec![new("  ", &[])]);
     refuse(vec![keyed("k", &[]), keyed("k", &[])]);
-    for strange in ["t99", "t01", "t+1", "t", "1", ""] {
+    for strange in ["t99", "99", "t01", "01", "t+1", "+1", "t", "tt1", ""] {
         assert_eq!(store.task(strange).unwrap_err().code(), Code::ValidationError, "{strange}");
     }
+    // The number alone is the id too, but not where new tasks have keys, of which it may be one that is missing.
+    assert_eq!(store.task("2").unwrap().id, "t2");
+    assert!(refuse(vec![keyed("k", &["2"])]).contains("`2`"));
     assert_eq!(store.tasks(None).unwrap().len(), 3);
-    assert_eq!(create(&*store, "next", &[]).id, "t4", "what was refused has taken no number");
+    assert_eq!(create(&*store, "next", &["1"]).depends_on, ["t1"]);
+    assert_eq!(create(&*store, "last", &[]).id, "t5", "what was refused has taken no number");
 }
 
 fn the_same_again_changes_nothing(fresh: &Fresh) {

@@ -21,14 +21,15 @@ const ROOM_FOR_NOTE: usize = 4 * 1024;
 pub struct Args {
     /// Folder to look at; the workspace root if left out.
     #[serde(default = "WorkspacePath::root")]
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     path: WorkspacePath,
     /// How the graph is written.
     #[serde(default)]
-    #[schemars(extend("default" = "json"))]
+    #[schemars(extend("x-toolpost-empty" = "absent", "default" = "json"))]
     format: Format,
     /// What the nodes are.
     #[serde(default)]
-    #[schemars(extend("default" = "file"))]
+    #[schemars(extend("x-toolpost-empty" = "absent", "default" = "file"))]
     level: Level,
 }
 

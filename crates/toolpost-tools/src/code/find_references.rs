@@ -23,8 +23,10 @@ pub struct Args {
     #[schemars(length(min = 1, max = 500))]
     symbol: String,
     /// Only references in this folder or file.
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     path: Option<WorkspacePath>,
     /// A file in which the symbol is defined or used, to tell which one is meant.
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     file: Option<WorkspacePath>,
     /// The line in `file` where it stands, counting from 1.
     #[schemars(range(min = 1))]

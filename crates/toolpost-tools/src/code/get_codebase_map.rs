@@ -19,6 +19,7 @@ const LEAST_TOKENS: usize = 5;
 pub struct Args {
     /// Folder or file to map; the workspace root if left out.
     #[serde(default = "WorkspacePath::root")]
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     path: WorkspacePath,
     /// Most tokens to return.
     #[serde(default = "usual_tokens")]

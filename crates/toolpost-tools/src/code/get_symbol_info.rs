@@ -24,6 +24,7 @@ pub struct Args {
     #[schemars(length(min = 1, max = 500))]
     symbol: String,
     /// The file that defines it.
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     file: Option<WorkspacePath>,
 }
 

@@ -20,10 +20,13 @@ pub struct Args {
     query: String,
     /// Folder or file to search; the workspace root if left out.
     #[serde(default = "WorkspacePath::root")]
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     path: WorkspacePath,
     /// Kind of symbol, such as function, method, class, struct, interface, constant.
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     kind: Option<String>,
     /// Language, such as python, typescript, rust, go.
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     language: Option<String>,
     /// Most results to return.
     #[serde(default = "usual_limit")]

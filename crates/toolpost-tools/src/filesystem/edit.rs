@@ -29,15 +29,19 @@ pub struct Args {
     /// File to change, absolute or from the workspace root.
     file_path: WorkspacePath,
     /// Text to replace, exactly as in the file, without line numbers; empty to create the file.
+    #[schemars(extend("x-toolpost-empty" = {"beside": "edits"}))]
     old_string: Option<String>,
     /// Text to put in its place.
+    #[schemars(extend("x-toolpost-empty" = {"beside": "edits"}))]
     new_string: Option<String>,
     /// Replace every occurrence.
     #[serde(default)]
     replace_all: bool,
     /// Instead of the above: several changes in order, all or none.
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     edits: Option<Vec<Replacement>>,
     /// SHA-256 that the file must have now.
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     expected_hash: Option<String>,
 }
 

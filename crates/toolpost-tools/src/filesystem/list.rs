@@ -27,6 +27,7 @@ const MOST_PATHS: usize = 512 * 1024;
 pub struct Args {
     /// Folder to list; the workspace root if left out.
     #[serde(default = "WorkspacePath::root")]
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     path: WorkspacePath,
     /// More to leave out, written as in .gitignore.
     #[serde(default)]

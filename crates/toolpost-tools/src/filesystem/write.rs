@@ -33,6 +33,7 @@ pub struct Args {
     /// The whole new content.
     content: String,
     /// SHA-256 that the file must have now.
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     expected_hash: Option<String>,
 }
 

@@ -16,6 +16,7 @@ use toolpost_core::{Context, Output, Spec, Tool, ToolError, WorkspacePath};
 pub struct Args {
     /// Folder to look at; the workspace root if left out.
     #[serde(default = "WorkspacePath::root")]
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     path: WorkspacePath,
 }
 

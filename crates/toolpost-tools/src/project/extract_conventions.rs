@@ -22,6 +22,7 @@ const MOST_SYMBOLS: usize = 4_000;
 pub struct Args {
     /// Folder to look at; the workspace root if left out.
     #[serde(default = "WorkspacePath::root")]
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     path: WorkspacePath,
 }
 

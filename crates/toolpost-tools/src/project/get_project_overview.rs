@@ -14,6 +14,7 @@ use toolpost_core::{Context, Output, Spec, Tool, ToolError, WorkspacePath};
 pub struct Args {
     /// Folder of the project; the workspace root if left out.
     #[serde(default = "WorkspacePath::root")]
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     path: WorkspacePath,
     /// Most tokens to return.
     #[serde(default = "usual_tokens")]

@@ -22,12 +22,15 @@ const LONGEST: Duration = Duration::from_secs(60);
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Args {
     /// File to write; otherwise a new one in `screenshots/`.
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     output_path: Option<WorkspacePath>,
     /// interactive: the user chooses a part.
     #[serde(default)]
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     mode: Mode,
     /// Kind of file.
     #[serde(default)]
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     format: Format,
 }
 

@@ -26,6 +26,7 @@ pub struct Args {
     pattern: String,
     /// Folder to look in; the workspace root if left out.
     #[serde(default = "WorkspacePath::root")]
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     path: WorkspacePath,
     /// Most files to return.
     #[serde(default = "usual_limit")]

@@ -35,15 +35,17 @@ pub struct Args {
     pattern: String,
     /// Folder or file to search; the workspace root if left out.
     #[serde(default = "WorkspacePath::root")]
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     path: WorkspacePath,
     /// Globs of the files to search, such as *.ts,*.py; !*.md leaves files out.
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     include: Option<String>,
     /// Kind of files to search, by the names that ripgrep has for them: rust, py, ts.
     #[serde(rename = "type")]
-    #[schemars(extend("x-toolpost-hidden" = true))]
+    #[schemars(extend("x-toolpost-empty" = "absent", "x-toolpost-hidden" = true))]
     file_type: Option<String>,
     /// Regular expression of lines to leave out.
-    #[schemars(extend("x-toolpost-hidden" = true))]
+    #[schemars(extend("x-toolpost-empty" = "absent", "x-toolpost-hidden" = true))]
     exclude_pattern: Option<String>,
     /// Lines to show before and after each match.
     #[serde(default)]
@@ -70,7 +72,7 @@ pub struct Args {
     multiline: bool,
     /// Return matching lines, the names of files, or the number of matching lines by file.
     #[serde(default)]
-    #[schemars(extend("default" = "content"))]
+    #[schemars(extend("x-toolpost-empty" = "absent", "default" = "content"))]
     mode: Mode,
     /// Most lines (or files) to return.
     #[serde(default = "usual_limit")]

@@ -221,17 +221,18 @@ impl Background {
         if jobs.len() > 100 {
             jobs.retain(|_, job| !job.has_ended());
         }
-        let id =
-            (1..).map(|number| format!("bg_{number}")).find(|id| !jobs.contains_key(id)).unwrap_or_default();
+        let id = (1_u32..).map(of_number).find(|id| !jobs.contains_key(id)).unwrap_or_default();
         jobs.insert(id.clone(), Arc::clone(job));
         id
     }
 
-    /// A command of this session.
-    pub(super) fn find(&self, ctx: &Context, id: &str) -> Result<Arc<Job>, ToolError> {
+    /// A command of this session and its id, by that id or by the number in it alone.
+    pub(super) fn find(&self, ctx: &Context, id: &str) -> Result<(String, Arc<Job>), ToolError> {
         let jobs = self.jobs();
-        if let Some(job) = jobs.get(id).filter(|job| job.session == ctx.session()) {
-            return Ok(Arc::clone(job));
+        let is_own = |(_, job): &(&String, &Arc<Job>)| job.session == ctx.session();
+        let by_number = || jobs.get_key_value(&of_number(id.trim()));
+        if let Some((id, job)) = jobs.get_key_value(id).or_else(by_number).filter(is_own) {
+            return Ok((id.clone(), Arc::clone(job)));
         }
         let known: Vec<String> = jobs
             .iter()
@@ -367,6 +368,11 @@ impl Job {
         }
         Output::new(format!("{id}: {}", crate::one_line(&self.command)), format!("{text}[{state}]"), look)
     }
+}
+
+/// The id of a command by its number.
+fn of_number(number: impl std::fmt::Display) -> String {
+    format!("bg_{number}")
 }
 
 /// What became of a command that was waited for.

@@ -37,12 +37,14 @@ pub struct Args {
     #[schemars(length(min = 1), extend("x-toolpost-command-line" = true))]
     pub(super) command: String,
     /// What it is for, in a few words.
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     pub(super) description: Option<String>,
     /// Milliseconds after which it is ended.
     #[serde(default = "usual_timeout")]
     #[schemars(range(min = 1, max = 600_000))]
     pub(super) timeout: u64,
     /// Folder to run in; the workspace root if left out.
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     pub(super) workdir: Option<WorkspacePath>,
     /// Return at once; the command goes on, and `bash_output` and `bash_kill` take the id that is returned.
     #[serde(default)]
@@ -51,6 +53,7 @@ pub struct Args {
     #[schemars(range(min = 1, max = 600_000), extend("x-toolpost-hidden" = true))]
     pub(super) yield_after: Option<u64>,
     /// Text for its standard input.
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     pub(super) stdin: Option<String>,
     /// Most tokens of output to return.
     #[schemars(range(min = 1))]

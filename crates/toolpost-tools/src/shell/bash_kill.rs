@@ -16,6 +16,7 @@ pub struct Args {
     /// Id of the background command.
     id: String,
     /// Text to write to its input first.
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     input: Option<String>,
     /// Milliseconds to let it end by itself.
     #[serde(default)]
@@ -52,7 +53,7 @@ impl Tool for BashKill {
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Look>, ToolError> {
-        let job = self.0.find(ctx, &args.id)?;
+        let (id, job) = self.0.find(ctx, &args.id)?;
         if let Some(input) = &args.input {
             // One that has ended does not read; that is what is wanted.
             let _ = job.write(input).await;
@@ -62,6 +63,6 @@ impl Tool for BashKill {
         }
         job.ask_to_end();
         job.wait(Duration::from_secs(5), |job| job.has_ended()).await;
-        Ok(job.look(&args.id))
+        Ok(job.look(&id))
     }
 }

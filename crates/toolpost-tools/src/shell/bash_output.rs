@@ -16,6 +16,7 @@ pub struct Args {
     /// Id of the background command.
     id: String,
     /// Text to write to its input first.
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     input: Option<String>,
     /// Milliseconds to wait for new output.
     #[serde(default)]
@@ -53,7 +54,7 @@ impl Tool for BashOutput {
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Look>, ToolError> {
-        let job = self.0.find(ctx, &args.id)?;
+        let (id, job) = self.0.find(ctx, &args.id)?;
         if let Some(input) = &args.input {
             job.write(input).await?;
         }
@@ -63,6 +64,6 @@ impl Tool for BashOutput {
                 () = ctx.cancel().cancelled() => (),
             }
         }
-        Ok(job.look(&args.id))
+        Ok(job.look(&id))
     }
 }

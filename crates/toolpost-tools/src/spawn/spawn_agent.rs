@@ -18,6 +18,7 @@ pub struct Args {
     #[schemars(length(min = 1))]
     prompt: String,
     /// What it should know first.
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     context: Option<String>,
     /// Wait for its end. Otherwise the call returns at once, and you are notified when it has ended.
     #[serde(default = "yes")]

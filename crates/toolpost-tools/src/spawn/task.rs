@@ -21,6 +21,7 @@ pub struct Args {
     subagent_type: String,
     /// The session_id of an earlier task of the same agent, to continue it.
     #[serde(default)]
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     session_id: Option<String>,
 }
 

@@ -13,7 +13,7 @@ use toolpost_core::{Context, Output, Spec, Tool, ToolError};
 pub struct Args {
     /// Only tasks that stand here.
     #[serde(default)]
-    #[schemars(schema_with = "statuses")]
+    #[schemars(schema_with = "statuses", extend("x-toolpost-empty" = "absent"))]
     status: Option<TaskStatus>,
 }
 

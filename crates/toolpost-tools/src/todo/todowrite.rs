@@ -27,6 +27,7 @@ pub struct Args {
 struct Item {
     /// Your id for it.
     #[serde(default)]
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     id: Option<String>,
     /// What is to be done.
     #[schemars(length(min = 1))]
@@ -36,7 +37,7 @@ struct Item {
     status: TodoStatus,
     /// How much it matters.
     #[serde(default)]
-    #[schemars(schema_with = "priorities")]
+    #[schemars(schema_with = "priorities", extend("x-toolpost-empty" = "absent"))]
     priority: Option<TodoPriority>,
 }
 

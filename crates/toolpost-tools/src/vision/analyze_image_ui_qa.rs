@@ -30,6 +30,7 @@ pub struct Args {
     /// PNG, JPEG, GIF or WebP file.
     image_path: WorkspacePath,
     /// What it shows, and what to look for.
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     context: Option<String>,
 }
 

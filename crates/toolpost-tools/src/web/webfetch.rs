@@ -33,6 +33,7 @@ pub struct Args {
     url: String,
     /// For HTML; html is the source.
     #[serde(default)]
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     format: Format,
     /// Seconds.
     #[serde(default = "usual_timeout")]

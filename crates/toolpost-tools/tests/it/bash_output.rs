@@ -28,10 +28,20 @@ fn a_background_command_is_read_written_to_and_ends() {
         );
         let look = call("bash_output", json!({"id": "bg_1"})).await;
         assert_eq!(shown(&look), "[nothing new; it still runs]");
+        // By its number alone, as a number too; an empty input is none.
+        for id in [json!("1"), json!(1)] {
+            let look = call("bash_output", json!({"id": id, "input": ""})).await;
+            assert_eq!(
+                (shown(&look).as_str(), &data(&look)["id"]),
+                ("[nothing new; it still runs]", &json!("bg_1"))
+            );
+        }
         let look = call("bash_output", json!({"id": "bg_1", "input": "this\n", "wait": 5000})).await;
         assert_eq!(shown(&look), "got this\n[it still runs]");
-        let strange = executor.run(&other, Call::new("bash_output", json!({"id": "bg_1"}))).await;
-        assert_eq!(strange.result.as_ref().unwrap_err().code(), Code::FileNotFound);
+        for id in [json!("bg_1"), json!(1)] {
+            let strange = executor.run(&other, Call::new("bash_output", json!({"id": id}))).await;
+            assert_eq!(strange.result.as_ref().unwrap_err().code(), Code::FileNotFound);
+        }
         let unknown = call("bash_output", json!({"id": "bg_7"})).await;
         assert!(shown(&unknown).contains("there are bg_1 (`echo ready"), "{}", shown(&unknown));
         let second = call("bash", json!({"command": "exit 5", "background": true})).await;

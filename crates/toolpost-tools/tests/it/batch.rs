@@ -28,7 +28,7 @@ fn results_come_in_order_failures_and_aliases_among_them() {
             {"tool": "read_file", "args": {"path": "b.txt", "offset": "0"}},
             {"tool": "panics"},
             {"tool": "list", "args": {"path": "src"}},
-            {"tool": "read", "args": {"filePath": 7}},
+            {"tool": "read", "args": {"filePath": true}},
         ]),
         "\
 ## 1. sleep: ok
@@ -55,7 +55,7 @@ src/
   c.rs
 
 ## 8. read: failed
-Error: the arguments of `read` do not fit: `filePath`: expected a string, got 7",
+Error: the arguments of `read` do not fit: `filePath`: expected a string, got true",
     );
 }
 

@@ -33,6 +33,7 @@ mod delete;
 mod detect_project_type;
 mod dialect;
 mod edit;
+mod empty;
 mod extract_conventions;
 mod fake_engine;
 mod fake_host;

@@ -219,8 +219,8 @@ fn errors_speak_of_the_arguments_that_were_offered() {
     check(
         "claude",
         "Edit",
-        json!({"file_path": "a.ts", "old_string": 5, "new_string": "x"}),
-        "Error: the arguments of `Edit` do not fit: `old_string`: expected a string, got 5",
+        json!({"file_path": "a.ts", "old_string": 5.5, "new_string": "x"}),
+        "Error: the arguments of `Edit` do not fit: `old_string`: expected a string, got 5.5",
     );
     check(
         "claude",

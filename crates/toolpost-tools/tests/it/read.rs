@@ -79,7 +79,7 @@ fn wrong_arguments_and_names_are_explained() {
     );
     for (args, part) in [
         (json!({}), "`filePath`: expected a string"),
-        (json!({"filePath": 7}), "`filePath`: expected a string, got 7"),
+        (json!({"filePath": true}), "`filePath`: expected a string, got true"),
         (json!({"filePath": "a", "limit": 0}), "`limit`: expected at least 1, got 0"),
         (json!({"filePath": "a", "offset": -1}), "`offset`: expected at least 0"),
         (json!({"filePath": "a", "lines": 1}), "`lines`: expected only"),

@@ -72,7 +72,7 @@ fn the_main_argument_needs_no_name() {
 #[test]
 fn mistakes_are_named_with_their_status() {
     check(&["raed", "{}"], 2, "", "error[TOOL_NOT_FOUND]: no tool `raed`; nearest: `read`");
-    check(&["read", r#"{"filePath":7}"#], 2, "", "`filePath`: expected a string, got 7");
+    check(&["read", r#"{"filePath":true}"#], 2, "", "`filePath`: expected a string, got true");
     check(&["read", r#"{"filePath":"README.md","lmit":7}"#], 2, "", "did you mean `limit`?");
     check(
         &["read", "filePath=RAEDME.md"],

@@ -102,8 +102,8 @@ async fn arguments_that_fit_pass_and_what_is_plainly_meant_is_mended() {
 async fn what_does_not_fit_is_told_with_its_place() {
     check(
         "read",
-        json!({"filePath": 7}),
-        "the arguments of `read` do not fit: `filePath`: expected a string, got 7",
+        json!({"filePath": true}),
+        "the arguments of `read` do not fit: `filePath`: expected a string, got true",
         &[],
     )
     .await;

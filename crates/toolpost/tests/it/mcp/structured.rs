@@ -106,6 +106,28 @@ fn by_default_a_result_is_its_text() {
 }
 
 #[test]
+fn data_without_a_text_is_sent_as_the_text() {
+    let home = Home::new();
+    for flags in [&["mcp"][..], &["mcp", "--structured"]] {
+        let mut connection = Connection::of(home.command_of(&super::fixtures::program(&home), flags));
+        connection.request(
+            1,
+            "tools/call",
+            json!({"name": "test_only_data", "arguments": {}, "_meta": meta(json!({}))}),
+        );
+        let answer = connection.next();
+        assert_eq!(text(&answer), r#"{"sum":3}"#, "{answer}");
+        if flags.len() > 1 {
+            assert_eq!(
+                answer["result"]["structuredContent"],
+                json!({"sum": 3, "output": r#"{"sum":3}"#}),
+                "{answer}"
+            );
+        }
+    }
+}
+
+#[test]
 fn by_default_a_failure_is_its_text_and_its_code() {
     let home = with_upstream();
     for revision in REVISIONS {
@@ -113,7 +135,7 @@ fn by_default_a_failure_is_its_text_and_its_code() {
         for (tool, arguments, code) in [
             ("read", json!({"filePath": "REDME.md"}), "FILE_NOT_FOUND"),
             ("edit", json!({"filePath": "README.md", "oldString": "absent", "newString": "x"}), "NO_MATCH"),
-            ("read", json!({"filePath": 7}), "VALIDATION_ERROR"),
+            ("read", json!({"filePath": true}), "VALIDATION_ERROR"),
             ("mcp__py__mismatch", json!({}), "RESULT_SCHEMA_MISMATCH"),
         ] {
             let answer = client.call(tool, arguments);

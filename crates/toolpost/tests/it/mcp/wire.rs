@@ -138,7 +138,7 @@ fn mistakes_teach() {
     let answer = connection.call(1, "raed", json!({}));
     assert_eq!(answer["error"]["code"], -32602);
     assert!(answer["error"]["message"].as_str().unwrap().contains("nearest: `read`"), "{answer}");
-    let answer = connection.call(2, "read", json!({"filePath": 7}));
+    let answer = connection.call(2, "read", json!({"filePath": true}));
     assert_eq!(answer["result"]["isError"], true);
     assert!(text(&answer).contains("`filePath`: expected a string"), "{answer}");
     assert_eq!(answer["result"]["_meta"]["toolpost/error"]["code"], "VALIDATION_ERROR");
