@@ -11,6 +11,9 @@ use toolpost_core::host::HANDLE_PREFIX;
 use toolpost_declaration::{Format, Source, declare};
 use toolpost_mcp::{Revision, RpcError};
 
+/// Claude Code leaves tools out until its model searches for them, except for those whose entry has this under `_meta`.
+const ALWAYS_LOAD: &str = "anthropic/alwaysLoad";
+
 /// The tools that the policy offers to this session, under the names of its dialect.
 pub(crate) fn tools(
     server: &Server,
@@ -28,6 +31,7 @@ pub(crate) fn tools(
     let mut tools = Vec::with_capacity(page.len());
     // An output schema says what structured content is like; without that, it would only cost tokens.
     let is_structured = server.options.structured && exchange.client.revision >= Revision::V2025_06_18;
+    let has_meta = exchange.client.revision >= Revision::V2025_06_18;
     for definition in page {
         let title = definition.title.clone().unwrap_or_else(|| title(&definition.name));
         let output = definition.output.as_ref().filter(|_| is_structured);
@@ -38,6 +42,10 @@ pub(crate) fn tools(
         if let Some(fields) = tool.as_object_mut().filter(|_| is_structured) {
             let declared = fields.shift_remove("outputSchema");
             fields.insert("outputSchema".to_owned(), Shape::of(output).schema(declared));
+        }
+        // A tool of a group is one of another server: whether these are needed at once, only the user knows.
+        if has_meta && definition.rule_names.is_none() {
+            tool["_meta"] = json!({ALWAYS_LOAD: true});
         }
         tools.push(tool);
     }

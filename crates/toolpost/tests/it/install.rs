@@ -50,7 +50,8 @@ fn each_client_has_its_own_file_and_form() {
         format!("      \"type\": \"stdio\",\n      \"command\": \"toolpost\",\n      \"args\": [{args}]")
     };
     let plain = |args: &str| format!("      \"command\": \"toolpost\",\n      \"args\": [{args}]");
-    let claude = standard("mcpServers", &stdio("\"mcp\", \"--dialect\", \"claude\""));
+    let claude = stdio("\"mcp\", \"--dialect\", \"claude\"") + ",\n      \"alwaysLoad\": true";
+    let claude = standard("mcpServers", &claude);
     let editor = |table: &str| standard(table, &stdio("\"mcp\", \"--workspace\", \"${workspaceFolder}\""));
     let gemini = standard("mcpServers", &plain("\"mcp\", \"--dialect\", \"gemini\""));
     let opencode = standard("mcp", "      \"type\": \"local\",\n      \"command\": [\"toolpost\", \"mcp\"]");

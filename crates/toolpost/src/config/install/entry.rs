@@ -27,9 +27,9 @@ impl Host {
     /// The entry.
     pub(super) fn entry(self, command: &str, args: &[String]) -> Map<String, Value> {
         let entry = match self {
-            Host::Claude | Host::Vscode | Host::Cursor => {
-                json!({"type": "stdio", "command": command, "args": args})
-            }
+            // Otherwise its model sees no tool before it searches for one, and the first request does not wait for the server.
+            Host::Claude => json!({"type": "stdio", "command": command, "args": args, "alwaysLoad": true}),
+            Host::Vscode | Host::Cursor => json!({"type": "stdio", "command": command, "args": args}),
             Host::Gemini | Host::Zed | Host::Codex => json!({"command": command, "args": args}),
             Host::Opencode => {
                 let words: Vec<&str> =
