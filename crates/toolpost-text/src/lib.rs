@@ -27,7 +27,7 @@ pub use hex::hex;
 pub use nearest::nearest;
 pub use possible::could_match;
 pub use programs::other_names as other_names_of_program;
-pub use redact::{RedactingWriter, Redactor, map_strings};
+pub use redact::{RedactingWriter, Redactor, UnclearMark, map_strings};
 pub use screen::Screen;
 pub use source::{Errors, LARGEST, Located, Source};
 pub use spliced::{Spliced, Splicer};

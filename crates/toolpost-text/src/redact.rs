@@ -1,5 +1,9 @@
 //! Known secrets never leave: results, progress and spilled output pass through here.
 
+mod restore;
+
+pub use restore::UnclearMark;
+
 use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::Value;
 use std::borrow::Cow;
