@@ -11,6 +11,7 @@ mod ladder;
 mod list;
 mod omission;
 mod read;
+pub(crate) mod redacted;
 mod sequence;
 mod text;
 mod write;

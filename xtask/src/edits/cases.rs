@@ -170,14 +170,8 @@ fn has_one_place(history: &History, edit: &Edit<'_>, noisy: &Noisy, before: &str
     }
 }
 
-/// Whether the string is in the file once as whole lines, and replacing it there is not the true edit: such a match is
-/// right by definition, so the noise has made another edit of it.
+/// Whether the string is in the file once, and replacing it there is not the true edit: such a match is right by
+/// definition, so the noise has made another edit of it.
 fn is_exact_elsewhere(before: &str, truth: &str, noisy: &Noisy) -> bool {
-    let framed = format!("\n{before}\n");
-    if decide::occurrences(&framed, &format!("\n{}\n", noisy.old.trim_end_matches('\n'))) != 1
-        || decide::occurrences(before, &noisy.old) != 1
-    {
-        return false;
-    }
-    before.replacen(&noisy.old, &noisy.new, 1) != truth
+    decide::occurrences(before, &noisy.old) == 1 && before.replacen(&noisy.old, &noisy.new, 1) != truth
 }

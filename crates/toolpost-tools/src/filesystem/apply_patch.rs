@@ -5,6 +5,8 @@
 //! file of it, and nothing is written where one of them is refused.
 
 mod apply;
+mod around;
+mod blocks;
 mod commit;
 mod content;
 mod envelope;
@@ -16,6 +18,7 @@ mod place;
 mod plan;
 mod report;
 mod unified;
+mod wrapped;
 
 use super::effort::Effort;
 use super::text;
@@ -25,6 +28,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::HashSet;
 use std::io::Read as _;
+use std::sync::Arc;
 use std::time::Duration;
 use toolpost_core::access::ResourceKind;
 use toolpost_core::workspace::File;
@@ -92,7 +96,7 @@ fn apply_patch(ctx: &Context, args: &Args) -> Result<Output<Data>, ToolError> {
     let world = look(ctx, &patch)?;
     let effort = Effort::of(ctx);
     let plan = plan::plan(&effort, &patch, &world)?;
-    let output = report::report(&effort, &plan)?;
+    let output = report::report(&effort, &plan, ctx.redactor())?;
     ctx.checkpoint()?;
     commit::commit(ctx, &plan)?;
     for file in &plan.files {
@@ -120,7 +124,7 @@ impl Changed for Data {
 /// Reads every file that the patch names.
 fn look(ctx: &Context, patch: &Patch) -> Result<World, ToolError> {
     let workspace = ctx.workspace();
-    let mut world = World::default();
+    let mut world = World { redactor: Arc::clone(ctx.redactor()), ..World::default() };
     let mut room = MOST_BYTES;
     for (line, spelling) in patch.paths() {
         ctx.checkpoint()?;

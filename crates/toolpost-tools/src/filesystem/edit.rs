@@ -9,6 +9,7 @@ use super::effort::Effort;
 use super::format::Changed;
 use super::ladder::{self, Found, Step, Wanted};
 use super::omission;
+use super::redacted;
 use super::text::{self, Text};
 use crate::one_line;
 use schemars::JsonSchema;
@@ -78,6 +79,9 @@ pub struct Data {
     hash: String,
     /// Whether the file is new.
     created: bool,
+    /// What to look at in the diff: an exact match that begins or ends inside a word.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
 }
 
 impl Changed for Data {
@@ -140,8 +144,12 @@ fn edit(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
         return Err(failure::no_change(ctx, &WorkspacePath::new(name), None));
     }
     effort.check()?;
-    let diff = Diff::between(&name, Some(&before.text), Some(&edited.text));
-    let Edited { text, steps, places } = edited;
+    let shown = |text: &'_ str| ctx.redactor().redact_lines(text).into_owned();
+    let diff = match ctx.redactor().is_empty() {
+        true => Diff::between(&name, Some(&before.text), Some(&edited.text)),
+        false => Diff::between(&name, Some(&shown(&before.text)), Some(&shown(&edited.text))),
+    };
+    let Edited { text, steps, places, notes } = edited;
     let after = before.encode_owned(text.into_owned(), &name)?;
     effort.check()?;
     ctx.checkpoint()?;
@@ -151,7 +159,7 @@ fn edit(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
         let known = ctx.hash_of(&name, &before.bytes(&name)?);
         text::note_changed(ctx, &name, &known, &hash);
     }
-    let mut output = output(&name, &steps, places, &diff, hash, Existed::Yes);
+    let mut output = output(&name, Made { steps, places, notes }, &diff, hash, Existed::Yes);
     if stat.has_other_names {
         output.text.push_str(OTHER_NAMES);
     }
@@ -214,6 +222,7 @@ struct Edited<'a> {
     text: Cow<'a, str>,
     steps: Vec<Step>,
     places: usize,
+    notes: Vec<String>,
 }
 
 fn apply<'a>(
@@ -224,7 +233,7 @@ fn apply<'a>(
     mark: Mark,
     edits: &[Replacement],
 ) -> Result<Edited<'a>, ToolError> {
-    let (mut steps, mut places) = (Vec::new(), 0);
+    let (mut steps, mut places, mut notes) = (Vec::new(), 0, Vec::new());
     for (index, edit) in edits.iter().enumerate() {
         effort.check()?;
         if edit.old_string.is_empty() {
@@ -232,26 +241,37 @@ fn apply<'a>(
             continue;
         }
         let wanted = if edit.replace_all { Wanted::All } else { Wanted::One };
+        let asked = redacted::restored(ctx.redactor(), name, &edit.old_string, &text)?;
+        let given = redacted::restored(ctx.redactor(), name, &edit.new_string, &text)?;
         // `read` does not show the mark at the start of a file, other tools do.
-        let bare_new = edit.new_string.trim_start_matches('\u{feff}');
-        let (old, new) = match edit.old_string.strip_prefix('\u{feff}') {
+        let bare_new = given.trim_start_matches('\u{feff}');
+        let (old, new) = match asked.strip_prefix('\u{feff}') {
             Some(old) => (old, bare_new),
             // A file without the mark may get one at its start, and nowhere else.
-            None if mark == Mark::Has || !text.starts_with(&edit.old_string) => {
-                (edit.old_string.as_str(), bare_new)
-            }
-            None => (edit.old_string.as_str(), edit.new_string.as_str()),
+            None if mark == Mark::Has || !text.starts_with(&*asked) => (&*asked, bare_new),
+            None => (&*asked, &*given),
         };
         let found = ladder::find(effort, &text, old, new, wanted).map_err(|failure| {
-            failure::failed(ctx, name, &text, edit, place_in(index, edits.len()), failure)
+            // What is shown of the file may be a part of a secret of several lines.
+            let shown = ctx.redactor().redact_lines(&text);
+            let failure = match &shown {
+                Cow::Borrowed(_) => failure,
+                Cow::Owned(shown) => failure.of(effort, shown, &edit.old_string),
+            };
+            failure::failed(ctx, name, &shown, edit, place_in(index, edits.len()), failure)
         })?;
         omission::check(effort, name, &[&text, old], new)?;
+        effort.spend(text.len() / 8)?;
+        let after = replaced(&text, &found);
+        redacted::check(ctx.redactor(), name, &text, &after)?;
+        if let [one] = found.as_slice() {
+            notes.extend(ladder::cut_word(&text, one));
+        }
         steps.extend(found.first().map(|found| found.step));
         places += found.len();
-        effort.spend(text.len() / 8)?;
-        text = Cow::Owned(replaced(&text, &found));
+        text = Cow::Owned(after);
     }
-    Ok(Edited { text, steps, places })
+    Ok(Edited { text, steps, places, notes })
 }
 
 /// The text with all places replaced, in one pass. The ladder has seen to it that the size is bounded.
@@ -286,7 +306,8 @@ fn create(ctx: &Context, path: &WorkspacePath, edits: Vec<Replacement>) -> Resul
     let written = ctx.workspace().write(path, edited.text.as_bytes())?;
     let hash = ctx.hash_of(&written.name, edited.text.as_bytes());
     text::note_known(ctx, &written.name, &hash);
-    Ok(output(&written.name, &edited.steps, edited.places, &diff, hash, Existed::No))
+    let Edited { steps, places, notes, .. } = edited;
+    Ok(output(&written.name, Made { steps, places, notes }, &diff, hash, Existed::No))
 }
 
 /// Whether there was a file before.
@@ -296,14 +317,15 @@ enum Existed {
     No,
 }
 
-fn output(
-    name: &str,
-    steps: &[Step],
+/// How the changes of a file were made.
+struct Made {
+    steps: Vec<Step>,
     places: usize,
-    diff: &Diff,
-    hash: String,
-    existed: Existed,
-) -> Output<Data> {
+    notes: Vec<String>,
+}
+
+fn output(name: &str, made: Made, diff: &Diff, hash: String, existed: Existed) -> Output<Data> {
+    let Made { steps, places, notes } = made;
     let created = existed == Existed::No;
     let mut tolerant: Vec<Step> = steps.iter().copied().filter(|step| *step != Step::Exact).collect();
     tolerant.dedup();
@@ -320,7 +342,9 @@ fn output(
         places => format!(", {places} places"),
     };
     let shown = one_line(name);
-    let text = format!("{shown}: +{} -{}{several} ({matched})\n{}", diff.added, diff.removed, diff.shown());
+    let noted: String = notes.iter().map(|note| format!("; {note}: check the diff")).collect();
+    let text =
+        format!("{shown}: +{} -{}{several} ({matched}{noted})\n{}", diff.added, diff.removed, diff.shown());
     let data = Data {
         path: name.to_owned(),
         diff: diff.text.clone(),
@@ -330,6 +354,7 @@ fn output(
         removed: diff.removed,
         hash,
         created,
+        notes,
     };
     Output::new(name, text, data)
 }

@@ -12,6 +12,7 @@
 //! Everything else is a [`Failure`] with what is needed to ask again.
 
 mod anchors;
+mod applied;
 mod blank_lines;
 mod edges;
 mod endings;
@@ -28,12 +29,14 @@ mod nearest;
 mod places;
 mod prefixes;
 mod rivals;
+mod stray;
 mod suspicion;
 #[cfg(test)]
 mod tests;
 mod undoing;
 
 use super::effort::Effort;
+use applied::Applied;
 use fold::Level;
 use lines::Lines;
 use std::borrow::Cow;
@@ -132,6 +135,8 @@ pub(crate) enum Failure {
         nearest: Vec<Near>,
         /// Whether the new text is there already.
         already_applied: bool,
+        /// The line on which it is, counting from 1, where that is why nothing is done.
+        applied_at: Option<usize>,
         /// Why the one place that was found was not used.
         doubt: Option<Doubt>,
     },
@@ -144,6 +149,21 @@ pub(crate) enum Failure {
     },
     /// The call has ended, or has taken too many steps.
     Stopped(ToolError),
+}
+
+impl Failure {
+    /// The same with the places that are like the old text in what is shown of the text.
+    pub(crate) fn of(self, effort: &Effort, shown: &str, old: &str) -> Failure {
+        match self {
+            Failure::NoMatch { tried, nearest, already_applied, applied_at, doubt }
+                if !nearest.is_empty() =>
+            {
+                let nearest = nearest::nearest(effort, &Lines::of(shown), old).unwrap_or_default();
+                Failure::NoMatch { tried, nearest, already_applied, applied_at, doubt }
+            }
+            failure => failure,
+        }
+    }
 }
 
 /// Maximum number of places that are looked for where one is wanted.
@@ -188,6 +208,20 @@ pub(crate) struct Near {
     pub(crate) around_line: usize,
 }
 
+/// What is said of an exact place that begins or ends within a word or a number.
+pub(crate) fn cut_word(text: &str, found: &Found) -> Option<String> {
+    let what = match edges::cuts(text, &found.range) {
+        _ if found.step != Step::Exact || found.range.is_empty() => return None,
+        (false, false) => return None,
+        (true, false) => "begins",
+        (false, true) => "ends",
+        (true, true) => "begins and ends",
+    };
+    let start = memchr::memrchr(b'\n', &text.as_bytes()[..found.range.start]).map_or(0, |at| at + 1);
+    let number = memchr::memchr_iter(b'\n', &text.as_bytes()[..start]).count() + 1;
+    Some(format!("the match {what} inside a word, on line {number}"))
+}
+
 /// Finds where `old` is meant in `text` and what to put there.
 ///
 /// An empty `old` is found nowhere. The ranges come in order and do not overlap.
@@ -198,6 +232,13 @@ pub(crate) fn find(
     new: &str,
     wanted: Wanted,
 ) -> Result<Vec<Found>, Failure> {
+    if let Some((bare_old, bare_new)) = stray::without(text, old, new) {
+        let found = find(effort, text, &bare_old, &bare_new, wanted)?;
+        return Ok(found
+            .into_iter()
+            .map(|found| Found { step: found.step.max(Step::Wrapping), ..found })
+            .collect());
+    }
     let mut tried = Vec::new();
     let mut doubt = None;
     let ended = |step: Step, stop: Stop| match stop {
@@ -215,7 +256,7 @@ pub(crate) fn find(
         tried.push(step);
         let found = match step {
             Step::Exact => endings::exact(effort, text, old, new, wanted),
-            _ => endings::any_endings(effort, text, old, new, wanted),
+            _ => endings::any_endings(effort, text, old, &endings::ended(old, new), wanted),
         };
         let found = match found {
             Ok(found) if wanted == Wanted::One => edges::settled(effort, text, old, new, found),
@@ -232,30 +273,51 @@ pub(crate) fn find(
     }
     if !is_comparable(text, old, new) {
         let already_applied = !new.trim().is_empty() && !old.contains(new) && text.contains(new);
-        return Err(Failure::NoMatch { tried, nearest: Vec::new(), already_applied, doubt });
+        return Err(Failure::NoMatch {
+            tried,
+            nearest: Vec::new(),
+            already_applied,
+            applied_at: None,
+            doubt,
+        });
     }
     let lines = Lines::of(text);
-    if !old.is_empty() && wanted == Wanted::One && doubt.is_none() {
+    let mut applied_at = None;
+    // What was found by overlooking something, unless the edit was made before.
+    let mut checked = |found: Vec<Found>| -> Result<Vec<Found>, Failure> {
+        let [one] = found.as_slice() else { return Ok(found) };
+        let applied = Applied::find(effort, &lines, old, new).map_err(Failure::Stopped)?;
+        applied_at = applied.and_then(|applied| applied.repeated_at(&lines, &one.range));
+        Ok(if applied_at.is_some() { Vec::new() } else { found })
+    };
+    let mut is_over = old.is_empty() || wanted == Wanted::All || doubt.is_some();
+    if !is_over {
         match undoing::without(effort, &lines, old, new) {
             Ok(found) if found.is_empty() => {}
-            Ok(found) => return Ok(found),
+            Ok(found) => match checked(found)? {
+                found if found.is_empty() => is_over = true,
+                found => return Ok(found),
+            },
             Err((step, stop)) => doubt = Some(ended(step, stop)?),
         }
     }
     for step in Step::ALL.into_iter().filter(|step| *step > Step::LineEndings) {
-        if old.is_empty() || wanted == Wanted::All || doubt.is_some() {
+        if is_over || doubt.is_some() {
             break;
         }
         tried.push(step);
         match attempt(effort, &lines, old, new, step) {
             Ok(found) if found.is_empty() => {}
-            Ok(found) => return Ok(found),
+            Ok(found) => match checked(found)? {
+                found if found.is_empty() => is_over = true,
+                found => return Ok(found),
+            },
             Err(stop) => doubt = Some(ended(step, stop)?),
         }
     }
     let nearest = nearest::nearest(effort, &lines, old).map_err(Failure::Stopped)?;
-    let already_applied = nearest::is_applied(text, old, new);
-    Err(Failure::NoMatch { tried, nearest, already_applied, doubt })
+    let already_applied = applied_at.is_some() || nearest::is_applied(text, old, new);
+    Err(Failure::NoMatch { tried, nearest, already_applied, applied_at, doubt })
 }
 
 /// Whether a text and an edit are small enough to be compared by overlooking something.

@@ -5,15 +5,15 @@ use std::collections::HashSet;
 use toolpost_core::{Code, ToolError};
 
 /// Bytes that a placeholder has at least, and at most.
-const SHORTEST: usize = "...rest".len();
+const SHORTEST: usize = "snip".len();
 const LONGEST: usize = 200;
 
-/// Fails where a new line is nothing but a placeholder that was in none of the old texts.
+/// Fails where a new line is nothing but a placeholder, or ends with one, that was in none of the old texts.
 pub(crate) fn check(effort: &Effort, name: &str, old: &[&str], new: &str) -> Result<(), ToolError> {
     let mut placeholders: HashSet<&str> = HashSet::new();
     for line in new.lines() {
         effort.spend(line.len().min(LONGEST) * 8 + 8)?;
-        placeholders.extend(is_placeholder(line).then(|| line.trim()));
+        placeholders.extend(placeholder(line));
     }
     if placeholders.is_empty() {
         return Ok(());
@@ -22,29 +22,30 @@ pub(crate) fn check(effort: &Effort, name: &str, old: &[&str], new: &str) -> Res
     let mut known: HashSet<&str> = HashSet::new();
     for line in old.iter().flat_map(|old| old.lines()).map(str::trim) {
         effort.spend(line.len() + 8)?;
-        known.extend(placeholders.contains(line).then_some(line));
+        known.extend(placeholder(line).filter(|known| placeholders.contains(known)));
     }
     for (index, line) in new.lines().enumerate() {
-        if placeholders.contains(line.trim()) && is_placeholder(line) && !known.contains(line.trim()) {
+        if let Some(text) = placeholder(line).filter(|text| !known.contains(text)) {
             return Err(ToolError::new(
                 Code::Omission,
                 format!(
                     "line {} of the new text of `{name}` is a placeholder for text that is left out: `{}`; write out what \
                      belongs there, or change less",
                     index + 1,
-                    line.trim()
+                    text
                 ),
             )
             .with("line", index + 1)
-            .with("text", line.trim()));
+            .with("text", text));
         }
     }
     Ok(())
 }
 
 /// Marks around a comment, or around the words in it.
-const OPENING: [&str; 13] = ["{/*", "<!--", "/**", "/*", "///", "//", "--", "#", "*", ";", "%", "(", "["];
-const CLOSING: [&str; 6] = ["*/}", "-->", "*/", ")", "]", "."];
+const OPENING: [&str; 14] =
+    ["{/*", "<!--", "/**", "/*", "///", "//", "--", "#", "*", ";", "%", "(", "[", "<"];
+const CLOSING: [&str; 8] = ["*/}", "-->", "*/", ")", "]", ">", ".", "--"];
 
 /// What is left out, what becomes of it, and words between.
 const FILLERS: &str = "the of this that your my all other others any code file function functions method methods class \
@@ -52,7 +53,7 @@ const FILLERS: &str = "the of this that your my all other others any code file f
     as before above is are be remains remain stays stay unchanged untouched here goes continues continue for brevity \
     omitted previous original existing rest remaining remainder keep keeps kept no changes change changed needed and \
     lines section part definitions tests fields properties styles rules config configuration text document not shown \
-    unmodified";
+    unmodified todo note as-is some more lines below snip snipped";
 /// What becomes of it.
 const FATES: [&str; 14] = [
     "here",
@@ -71,6 +72,28 @@ const FATES: [&str; 14] = [
     "shown",
 ];
 
+/// The placeholder that a line is, or that stands behind what it says, as a comment.
+fn placeholder(line: &str) -> Option<&str> {
+    if is_placeholder(line) {
+        return Some(line.trim());
+    }
+    if !line.contains("...") && !line.contains('…') {
+        return None;
+    }
+    let mut marks = ["//", "#", "/*", "--", "<!--", ";;", "%"]
+        .into_iter()
+        .filter_map(|mark| line.find(&format!(" {mark}")));
+    let comment = |at: usize| line[at..].trim();
+    let has_words = |comment: &str| {
+        let plain = comment.to_lowercase().replace('…', "...");
+        let (words, is_marked, has_ellipsis) = words(&plain);
+        is_marked && has_ellipsis != Ellipsis::None && words.len() > 1
+    };
+    let is_outside =
+        |at: usize| !["\"", "'", "`"].iter().any(|quote| line[..at].matches(quote).count() % 2 == 1);
+    marks.find(|at| is_outside(*at) && has_words(comment(*at)) && is_placeholder(comment(*at))).map(comment)
+}
+
 /// Whether a line is nothing but a placeholder.
 pub(crate) fn is_placeholder(line: &str) -> bool {
     if !(SHORTEST..=LONGEST).contains(&line.len()) {
@@ -82,6 +105,26 @@ pub(crate) fn is_placeholder(line: &str) -> bool {
         return false;
     }
     let has = |word: &str| words.contains(&word);
+    let others =
+        words.iter().filter(|word| !FILLERS.split_whitespace().any(|filler| filler == **word)).count();
+    if words.iter().all(|word| ["snip", "snipped"].contains(word)) {
+        return true;
+    }
+    // What a language spreads: `...rest,`.
+    let is_spread = plain.trim_end_matches(',').strip_prefix("...").is_some_and(|name| {
+        !is_marked && !name.ends_with('.') && name.chars().all(|one| one.is_alphanumeric() || one == '_')
+    });
+    if is_spread {
+        return false;
+    }
+    if has_ellipsis == Ellipsis::Around && others == 0 {
+        return true;
+    }
+    let is_bracketed = plain.starts_with(['(', '[', '<']) && plain.ends_with([')', ']', '>']);
+    let is_kept_code = has("code") && (has("keep") || has("kept")) && (has("existing") || has("rest"));
+    if is_kept_code && others == 0 {
+        return true;
+    }
     let is_key = (has("rest") && (has("of") || words.len() == 1))
         || ["existing", "remaining", "remainder", "unchanged", "omitted", "unmodified"].into_iter().any(has)
         || (has("same") && has("as") && (has("before") || has("above")))
@@ -89,9 +132,12 @@ pub(crate) fn is_placeholder(line: &str) -> bool {
     if !is_key {
         return false;
     }
-    let others =
-        words.iter().filter(|word| !FILLERS.split_whitespace().any(|filler| filler == **word)).count();
-    match has_ellipsis {
+    // `(unchanged)` and `[existing code]`; a single word in square brackets may be the name of a table.
+    let is_single = words.len() == 1 && (plain.starts_with('[') || !(has("unchanged") || has("omitted")));
+    if is_bracketed && others == 0 && !is_single {
+        return true;
+    }
+    match has_ellipsis != Ellipsis::None {
         true => others <= 2 && others < words.len(),
         false => {
             let is_plain_rest =
@@ -102,18 +148,27 @@ pub(crate) fn is_placeholder(line: &str) -> bool {
     }
 }
 
+/// Where dots stand beside the words of a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ellipsis {
+    None,
+    OneSide,
+    Around,
+}
+
 /// The words of a line, whether it is a comment or in brackets, and whether dots stand around the words.
-fn words(line: &str) -> (Vec<&str>, bool, bool) {
+fn words(line: &str) -> (Vec<&str>, bool, Ellipsis) {
     let mut rest = line;
-    let (mut is_marked, mut has_ellipsis) = (false, false);
+    let mut is_marked = false;
+    let (mut before_words, mut behind_words) = (false, false);
     loop {
         let before = rest;
         rest = rest.trim_matches(|character: char| character.is_whitespace() || character == ',');
         if let Some(shorter) = rest.strip_prefix("...") {
-            (rest, has_ellipsis) = (shorter.trim_start_matches('.'), true);
+            (rest, before_words) = (shorter.trim_start_matches('.'), true);
         }
         if let Some(shorter) = rest.strip_suffix("...") {
-            (rest, has_ellipsis) = (shorter.trim_end_matches('.'), true);
+            (rest, behind_words) = (shorter.trim_end_matches('.'), true);
         }
         if let Some(shorter) = OPENING.iter().find_map(|mark| rest.strip_prefix(mark)) {
             (rest, is_marked) = (shorter, true);
@@ -125,6 +180,11 @@ fn words(line: &str) -> (Vec<&str>, bool, bool) {
             break;
         }
     }
+    let has_ellipsis = match (before_words, behind_words) {
+        (true, true) => Ellipsis::Around,
+        (false, false) => Ellipsis::None,
+        _ => Ellipsis::OneSide,
+    };
     let is_separator =
         |character: char| character.is_whitespace() || matches!(character, ',' | '-' | '–' | ':');
     let is_clean = rest.chars().all(|character| {
@@ -163,6 +223,22 @@ mod tests {
             "// ... other methods unchanged ...",
             "* ... rest of the class ...",
             "; rest of the file",
+            "... code ...",
+            "    (unchanged)",
+            "[existing code]",
+            "snip",
+            "// snip",
+            "[snip]",
+            "-- snip --",
+            "# ... snip ...",
+            "... previous code ...",
+            "... keep the rest ...",
+            "// TODO: keep existing code here",
+            "TODO: keep existing code here",
+            "existing code ...",
+            "<existing code>",
+            "<!-- ... code ... -->",
+            "/* … code … */",
         ] {
             assert!(is_placeholder(line), "{line}");
         }
@@ -189,8 +265,37 @@ mod tests {
             "print('existing code ...')",
             "// unchanged since 2019, see the log of the release for the whole story of it",
             "The remaining tests are run by hand.",
+            "    ...rest,",
+            "    ...rest",
+            "...styles,",
+            "    ...config",
+            "[existing]",
+            "[rest]",
+            "(code)",
+            "<styles>",
+            "</body>",
+            "<body>",
+            "... # implementation",
+            "x = snip",
+            "code",
+            "existing code",
+            "# Keep existing connections",
         ] {
             assert!(!is_placeholder(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn behind_what_a_line_says() {
+        for (line, text) in [
+            ("x()  // ... existing code ...", Some("// ... existing code ...")),
+            ("    run(1) # ... rest of the code ...", Some("# ... rest of the code ...")),
+            ("say('a // ... existing code ...')", None),
+            ("f(...rest) // the rest is passed on", None),
+            ("x() // waits ... then goes on", None),
+            ("pass  # rest of the code", None),
+        ] {
+            assert_eq!(placeholder(line), text, "{line}");
         }
     }
 

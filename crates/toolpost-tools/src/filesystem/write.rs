@@ -6,6 +6,7 @@ use super::diff::Diff;
 use super::effort::Effort;
 use super::format::Changed;
 use super::omission;
+use super::redacted;
 use super::text::{self, Text};
 use crate::one_line;
 use schemars::JsonSchema;
@@ -107,7 +108,7 @@ fn write(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
         Some(_) => None,
         None => old.as_ref().and_then(|old| unseen(ctx, old)),
     };
-    let mut new = New::of(&Effort::of(ctx), name, old, &args.content, args.file_path)?;
+    let mut new = New::of(ctx, name, old, &args.content, args.file_path)?;
     ctx.checkpoint()?;
     if !new.data.unchanged {
         if let Some((stale, shown)) = stale {
@@ -266,17 +267,23 @@ struct New {
 
 impl New {
     fn of(
-        effort: &Effort,
+        ctx: &Context,
         name: String,
         old: Option<Old>,
         content: &str,
         path: WorkspacePath,
     ) -> Result<New, ToolError> {
+        let effort = &Effort::of(ctx);
         let before = match &old {
             Some(old) => old.text()?,
             None => None,
         };
         let old_text = before.as_ref().map_or("", |before| before.text.as_str());
+        if old.is_some() && before.is_none() {
+            redacted::check_unknown(ctx.redactor(), &name, content)?;
+        }
+        let content = &*redacted::restored(ctx.redactor(), &name, content, old_text)?;
+        redacted::check(ctx.redactor(), &name, old_text, content)?;
         omission::check(effort, &name, &[old_text], content)?;
         let (bytes, after, line_endings) = match &before {
             Some(before) => {
@@ -290,8 +297,13 @@ impl New {
         effort.check()?;
         let created = old.is_none();
         let is_comparable = created || (before.is_some() && old.as_ref().is_some_and(|old| old.is_whole));
+        let shown = |text: &'_ str| ctx.redactor().redact_lines(text).into_owned();
         let diff = match is_comparable {
-            true => Diff::between(&name, before.as_ref().map(|before| before.text.as_str()), Some(&after)),
+            true => Diff::between(
+                &name,
+                before.as_ref().map(|before| shown(&before.text)).as_deref(),
+                Some(&shown(&after)),
+            ),
             false => Diff::default(),
         };
         effort.check()?;

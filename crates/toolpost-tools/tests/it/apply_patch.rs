@@ -3,6 +3,7 @@
 mod drift;
 mod git;
 mod staged;
+mod understood;
 mod whole;
 
 mod places;
@@ -168,7 +169,7 @@ fn what_cannot_be_read_names_its_line() {
     for (patch, words) in [
         ("", &["line 1 of the patch", "not a patch", "*** Begin Patch"][..]),
         ("hello", &["line 1", "not a patch"]),
-        ("*** Update File: f\n@@\n-a\n+b\n", &["line 1", "before any `*** Begin Patch`"]),
+        ("*** Update File: f\n@@\n-a\n+b\n", &["has no `*** End Patch`", "cut off"]),
         ("@@ -1 +1 @@\n-a\n+b\n", &["line 1", "belongs to no file", "--- a/path"]),
         ("*** Begin Patch\n*** Update File: f\n@@\n-a\n+b\n", &["has no `*** End Patch`", "cut off"]),
         (

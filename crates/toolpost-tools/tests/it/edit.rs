@@ -351,7 +351,7 @@ fn errors_lead_to_success() {
         "NO_MATCH: `oldString` is not in `file.txt`; compared: exact, line endings, trailing whitespace, indentation, \
          blanks within lines, look-alike characters, blank lines, line-number prefixes, over-escaped text, \
          code fences, wrapping, anchored block. \
-         `newString` is in the file already: the edit may have been made before\n\
+         `newString` is in the file already: the edit may have been made before, and nothing was written\n\
          nearest: line 6 (82 % alike), which first differs on line 6:\n  asked for:     second();\n  the file:      second(1);\n\
          `oldString` must be as the file has it, without the numbers:\n4: \n5: fn two() {\n6:     second(1);\n7: }",
     );

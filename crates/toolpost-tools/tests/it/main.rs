@@ -58,6 +58,7 @@ mod meant;
 mod mutations;
 mod race;
 mod read;
+mod redacted;
 mod reject_task;
 mod resolve_symbol;
 mod roles;

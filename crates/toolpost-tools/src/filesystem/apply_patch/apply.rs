@@ -177,6 +177,14 @@ fn refusal(name: &str, file: &Lines<'_>, number: usize, hunk: &Hunk, miss: &Miss
             ),
         )
         .with("lines", vec![*named, *fits]),
+        Miss::Applied(line) => ToolError::new(
+            Code::NoMatch,
+            format!(
+                "{what}: its new lines are there already, from line {line} on; leave the hunk out, or, if it is meant for \
+                 another place, name that by a line above it as `@@ that line`"
+            ),
+        )
+        .with("alreadyApplied", true),
         Miss::Nowhere(failure, from) => no_match(&what, file, hunk, failure, *from),
         Miss::Stopped(error) => return error.clone().with("path", name),
     };

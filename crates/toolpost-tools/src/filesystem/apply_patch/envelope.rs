@@ -1,6 +1,6 @@
 //! The form between `*** Begin Patch` and `*** End Patch`.
 
-use super::parse::{Cursor, is_begin, is_end, is_wrapping, malformed, shown};
+use super::parse::{Cursor, is_begin, is_end, malformed, shown};
 use super::patch::{Change, Existing, FilePatch, Header, Hunk, Role, Source, Target};
 use super::unified;
 use toolpost_core::ToolError;
@@ -17,15 +17,13 @@ pub(super) fn is_section(line: &str) -> bool {
     [ADD, DELETE, UPDATE].iter().any(|section| line.starts_with(section))
 }
 
-/// Reads from the line `*** Begin Patch` to the end of the text.
+/// Reads from the line `*** Begin Patch`, or from the first section where that is missing, to the end of the text.
 pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Vec<FilePatch>, ToolError> {
     let mut files = Vec::new();
     loop {
         envelope(cursor, &mut files)?;
         // What follows may close what the patch was wrapped in, or be another patch.
-        while cursor.peek().is_some_and(is_wrapping) {
-            cursor.at += 1;
-        }
+        cursor.pass_wrapping();
         match cursor.peek() {
             None => return Ok(files),
             Some(line) if is_begin(line) => {}
@@ -39,7 +37,7 @@ pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Vec<FilePatch>, ToolError
 
 fn envelope(cursor: &mut Cursor<'_>, files: &mut Vec<FilePatch>) -> Result<(), ToolError> {
     let begin = cursor.number();
-    cursor.at += 1;
+    cursor.at += usize::from(cursor.peek().is_some_and(is_begin));
     loop {
         let Some(line) = cursor.peek() else {
             // A hunk that ends with context is complete; a new file may go on.
@@ -144,6 +142,11 @@ fn updated(cursor: &mut Cursor<'_>, section: usize) -> Result<Change, ToolError>
         }
         to = Some(Target { path: path.to_owned(), onto: Existing::Replaced, source: Source::Moves });
         cursor.at += 1;
+    }
+    // The names of a unified diff may be repeated here.
+    let is_named = |mark: &str, line: Option<&&str>| line.is_some_and(|line| line.starts_with(mark));
+    if is_named("--- ", cursor.rest().first()) && is_named("+++ ", cursor.rest().get(1)) {
+        cursor.at += 2;
     }
     let mut hunks = Vec::new();
     while let Some(hunk) = hunk(cursor)? {

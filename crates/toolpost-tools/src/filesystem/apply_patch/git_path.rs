@@ -19,6 +19,11 @@ impl Side {
             _ => Some(Side(Some(name))),
         }
     }
+
+    /// The name by itself, without a prefix of git.
+    pub(super) fn bare(self) -> Option<String> {
+        names(Side(None), self).1
+    }
 }
 
 /// Both names without git's prefixes, where they have them.

@@ -1,8 +1,9 @@
 //! From the text of a patch to a [`Patch`]: finds out which form it has, and what is only wrapped around it.
 
+use super::around::{self, Opened};
 use super::envelope;
 use super::patch::Patch;
-use super::unified;
+use super::{blocks, unified, wrapped};
 use std::cell::Cell;
 use toolpost_core::{Code, ToolError};
 
@@ -21,22 +22,32 @@ pub(super) fn parse(text: &str) -> Result<Patch, ToolError> {
         let what = format!("has {} bytes, and at most {MOST_BYTES} are taken", text.len());
         return Err(too_large(what, "size", text.len()));
     }
-    let unescaped = unescaped(text);
-    let lines = split(unescaped.as_deref().unwrap_or(text));
+    let text = wrapped::unwrapped(text);
+    let lines = split(&text);
     let mut cursor = Cursor::new(&lines);
     let files = match start(&lines) {
         Some((at, Form::Envelope)) => {
-            cursor.at = at;
+            around::check_above(&lines[..at])?;
+            cursor.begin(at);
             envelope::parse(&mut cursor)?
         }
         Some((at, Form::Unified)) => {
-            cursor.at = at;
+            around::check_above(&lines[..at])?;
+            cursor.begin(at);
             let files = unified::parse(&mut cursor)?;
-            if let Some(line) = cursor.peek().filter(|line| !is_end(line)) {
+            if cursor.peek().is_some_and(is_end) {
+                cursor.at += 1;
+                cursor.pass_wrapping();
+            }
+            if let Some(line) = cursor.peek() {
                 let what = format!("{} stands in a unified diff", shown(line));
                 return Err(malformed(cursor.number(), &what, "send one form of patch at a time"));
             }
             files
+        }
+        Some((at, Form::Blocks)) => {
+            cursor.begin(at);
+            blocks::parse(&mut cursor)?
         }
         None => return Err(no_patch(&lines)),
     };
@@ -57,23 +68,17 @@ pub(super) fn parse(text: &str) -> Result<Patch, ToolError> {
 enum Form {
     Envelope,
     Unified,
+    Blocks,
 }
 
 /// Where the patch begins; what stands before it is talk or wrapping.
 fn start(lines: &[&str]) -> Option<(usize, Form)> {
     lines.iter().enumerate().find_map(|(at, line)| match () {
-        () if is_begin(line) => Some((at, Form::Envelope)),
+        () if is_begin(line) || envelope::is_section(line) => Some((at, Form::Envelope)),
         () if unified::begins_file(&lines[at..]) => Some((at, Form::Unified)),
+        () if blocks::begins(line) => Some((at, Form::Blocks)),
         () => None,
     })
-}
-
-/// A patch on one line, with `\n` for the ends of its lines and no other backslash: the same with lines.
-fn unescaped(text: &str) -> Option<String> {
-    let is_escaped = !text.trim_end().contains('\n')
-        && text.contains("\\n")
-        && text.match_indices('\\').all(|(at, _)| text[at..].starts_with("\\n"));
-    is_escaped.then(|| text.replace("\\n", "\n"))
 }
 
 /// The lines of a patch. A patch that was sent with CRLF throughout is the same patch.
@@ -122,12 +127,27 @@ pub(super) struct Cursor<'a> {
     wrapping: usize,
     /// Where a line that is not blank was last looked for and found, so that many blank lines are passed once.
     filled: Cell<(usize, usize)>,
+    /// What the lines above the patch open.
+    pub(super) opened: Opened<'a>,
 }
 
 impl<'a> Cursor<'a> {
     fn new(lines: &'a [&'a str]) -> Cursor<'a> {
         let wrapping = lines.iter().rposition(|line| !is_wrapping(line)).map_or(0, |at| at + 1);
-        Cursor { lines, at: 0, wrapping, filled: Cell::new((0, 0)) }
+        Cursor { lines, at: 0, wrapping, filled: Cell::new((0, 0)), opened: Opened::default() }
+    }
+
+    /// Goes to the line on which the patch begins.
+    fn begin(&mut self, at: usize) {
+        self.at = at;
+        self.opened = Opened::of(&self.lines[..at]);
+    }
+
+    /// Goes behind lines that only close what the patch was wrapped in.
+    pub(super) fn pass_wrapping(&mut self) {
+        while self.peek().is_some_and(is_wrapping) {
+            self.at += 1;
+        }
     }
 
     pub(super) fn peek(&self) -> Option<&'a str> {
@@ -180,15 +200,6 @@ pub(super) fn shown(line: &str) -> String {
 }
 
 fn no_patch(lines: &[&str]) -> ToolError {
-    let section = lines.iter().position(|line| envelope::is_section(line));
-    if let Some(at) = section {
-        let what = format!("{} stands before any `*** Begin Patch`", shown(lines[at]));
-        return malformed(
-            at + 1,
-            &what,
-            "put `*** Begin Patch` before the first file and `*** End Patch` last",
-        );
-    }
     if let Some(at) = lines.iter().position(|line| line.starts_with("@@")) {
         let what = format!("the hunk {} belongs to no file", shown(lines[at]));
         return malformed(

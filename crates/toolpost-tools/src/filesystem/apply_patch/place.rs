@@ -3,6 +3,7 @@
 //! A hunk is only placed where there is no other place that fits as well. A line number may choose between exact
 //! places; it never makes a place fit.
 
+mod applied;
 mod climb;
 mod scope;
 
@@ -49,6 +50,8 @@ pub(super) enum Miss {
     Ambiguous(Step, Vec<usize>),
     /// The lines fit at one place, counting from 1, and the place that the header names, too, is like them.
     Named { fits: usize, named: usize },
+    /// Its new lines are there already, from this line on, counting from 1.
+    Applied(usize),
     /// None fits. The ladder looked from this line on, from 0.
     Nowhere(Failure, usize),
     /// The call has ended, or has taken too many steps.
@@ -148,7 +151,9 @@ fn place_whole(effort: &Effort, file: &Lines<'_>, hunk: &Hunk, before: &Before<'
         match choose(&places, hunk, before) {
             Some(first) => {
                 check_named(file, &old, first, hunk, before)?;
-                return Ok(at(file, hunk, first, old.len(), comparison));
+                let placed = at(file, hunk, first, old.len(), comparison);
+                applied::check(effort, file, hunk, &placed, before)?;
+                return Ok(placed);
             }
             None if places.is_empty() => {}
             None => {
@@ -159,6 +164,7 @@ fn place_whole(effort: &Effort, file: &Lines<'_>, hunk: &Hunk, before: &Before<'
     }
     let placed = climb::climb(effort, file, hunk, before, &scopes)?;
     check_named(file, &old, placed.lines.start, hunk, before)?;
+    applied::check(effort, file, hunk, &placed, before)?;
     Ok(placed)
 }
 

@@ -2,12 +2,14 @@
 
 use super::apply::{self, Applied};
 use super::content::Content;
-use super::patch::{Change, Existing, FilePatch, Hunk, Patch, Source, Target};
+use super::patch::{Change, Existing, FilePatch, Hunk, HunkLine, Patch, Source, Target};
 use crate::filesystem::effort::Effort;
 use crate::filesystem::ladder::Step;
-use crate::filesystem::omission;
+use crate::filesystem::{omission, redacted};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
+use toolpost_core::text::Redactor;
 use toolpost_core::{Code, ToolError};
 
 /// What is there before the patch: every path of it by its spelling, and every file by its name.
@@ -17,6 +19,8 @@ pub(super) struct World {
     /// Spellings that are links to the file.
     pub(super) links: HashSet<String>,
     pub(super) files: BTreeMap<String, Existed>,
+    /// What is not shown of the files.
+    pub(super) redactor: Arc<Redactor>,
 }
 
 /// One file as it was found.
@@ -164,6 +168,8 @@ impl<'a> Draft<'a> {
                 self.check_free(at, *onto, file, content.as_bytes())?;
                 let target = &mut self.files[at];
                 let old = target.after.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
+                let content = &*redacted::restored(&self.world.redactor, &target.name, content, &old)?;
+                redacted::check(&self.world.redactor, &target.name, &old, content)?;
                 omission::check(self.effort, &target.name, &[&*old], content)?;
                 target.after = Some(match (&target.after, onto) {
                     (Some(old), Existing::Replaced) => in_the_form_of(old, content).into(),
@@ -240,9 +246,36 @@ impl<'a> Draft<'a> {
         }
         let name = &self.files[at].name;
         let content = Content::decode(name, old)?;
+        let hunks = &*self.restored(name, hunks, content.text())?;
         let Applied { text, step } = apply::apply(self.effort, name, content.text(), hunks)?;
+        redacted::check(&self.world.redactor, name, content.text(), &text)?;
         omission::check(self.effort, name, &[content.text()], &text)?;
         Ok((content.encode(name, text)?.into(), Some(step)))
+    }
+
+    /// The hunks with the values of the file for their marks.
+    fn restored<'h>(&self, name: &str, hunks: &'h [Hunk], text: &str) -> Result<Cow<'h, [Hunk]>, ToolError> {
+        let mut restored = Cow::Borrowed(hunks);
+        for (at, hunk) in hunks.iter().enumerate() {
+            let mut lines = Vec::new();
+            let mut is_changed = false;
+            for line in &hunk.lines {
+                match redacted::restored(&self.world.redactor, name, &line.text, text)? {
+                    Cow::Borrowed(_) => lines.push(line.clone()),
+                    // A value may have several lines.
+                    Cow::Owned(value) => {
+                        is_changed = true;
+                        lines.extend(
+                            value.split('\n').map(|text| HunkLine { text: text.to_owned(), ..line.clone() }),
+                        );
+                    }
+                }
+            }
+            if is_changed {
+                restored.to_mut()[at].lines = lines;
+            }
+        }
+        Ok(restored)
     }
 
     fn set(&mut self, at: usize, content: Arc<[u8]>, step: Option<Step>) {

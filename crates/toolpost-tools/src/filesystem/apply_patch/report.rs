@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
+use toolpost_core::text::Redactor;
 use toolpost_core::{Output, ToolError};
 
 /// Bytes of the diff that a program gets; the text is bounded by the output budget.
@@ -67,7 +68,7 @@ pub(super) struct FileData {
 }
 
 /// Tells what a plan changes.
-pub(super) fn report(effort: &Effort, plan: &Plan) -> Result<Output<Data>, ToolError> {
+pub(super) fn report(effort: &Effort, plan: &Plan, redactor: &Redactor) -> Result<Output<Data>, ToolError> {
     let deadline = Instant::now() + DIFF_TIME;
     let moved: HashSet<&str> =
         plan.files.iter().filter_map(|file| moved_from(plan, file)).map(|from| from.name.as_str()).collect();
@@ -78,7 +79,7 @@ pub(super) fn report(effort: &Effort, plan: &Plan) -> Result<Output<Data>, ToolE
             continue;
         }
         effort.check()?;
-        let (data, part) = one(plan, file, deadline);
+        let (data, part) = one(plan, file, redactor, deadline);
         text.push_str(&line(&data));
         files.push(data);
         // What is left out of the text as well is not shown anywhere, only counted.
@@ -107,7 +108,7 @@ fn moved_from<'a>(plan: &'a Plan, file: &Planned) -> Option<&'a Planned> {
     plan.get(file.moved_from.as_deref()?).filter(|from| from.before.is_some() && from.after.is_none())
 }
 
-fn one(plan: &Plan, file: &Planned, deadline: Instant) -> (FileData, String) {
+fn one(plan: &Plan, file: &Planned, redactor: &Redactor, deadline: Instant) -> (FileData, String) {
     let from = moved_from(plan, file);
     let before = from.map_or(&file.before, |from| &from.before);
     let (kind, old, new) = match (before, &file.after) {
@@ -116,7 +117,7 @@ fn one(plan: &Plan, file: &Planned, deadline: Instant) -> (FileData, String) {
         (_, None) => ("delete", Some(file.name.as_str()), None),
         _ => ("modify", Some(file.name.as_str()), Some(file.name.as_str())),
     };
-    let diff = difference(before.as_deref(), file.after.as_deref(), [old, new], deadline);
+    let diff = difference(before.as_deref(), file.after.as_deref(), [old, new], redactor, deadline);
     let data = FileData {
         path: old.or(new).unwrap_or_default().to_owned(),
         kind: kind.to_owned(),
@@ -144,6 +145,7 @@ fn difference(
     before: Option<&[u8]>,
     after: Option<&[u8]>,
     names: [Option<&str>; 2],
+    redactor: &Redactor,
     deadline: Instant,
 ) -> Diff {
     let [old, new] = Diff::sides(names);
@@ -152,6 +154,7 @@ fn difference(
         return Diff { text: format!("Binary files {old} and {new} differ\n"), ..Diff::default() };
     }
     let (before, after) = (String::from_utf8_lossy(before), String::from_utf8_lossy(after));
+    let (before, after) = (redactor.redact_lines(&before), redactor.redact_lines(&after));
     let diff = Diff::whole(names, &before, &after, deadline);
     match diff.text.is_empty() {
         true => Diff { text: format!("--- {old}\n+++ {new}\n"), ..diff },

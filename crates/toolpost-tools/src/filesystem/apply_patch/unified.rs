@@ -1,5 +1,6 @@
 //! Unified diffs: plain ones, and git's with renames, new and deleted files.
 
+use super::around::{self, End};
 use super::git_path::{self, Side};
 use super::parse::{Cursor, is_begin, is_end, malformed, shown};
 use super::patch::{Change, Existing, FilePatch, Hunk, Role, Source, Target};
@@ -9,9 +10,19 @@ use toolpost_core::{Code, ToolError};
 pub(super) fn begins_file(lines: &[&str]) -> bool {
     match lines {
         [first, ..] if first.starts_with("diff --git ") => true,
-        [old, new, ..] => old.starts_with("--- ") && new.starts_with("+++ "),
+        [old, new, ..] if old.starts_with("--- ") && new.starts_with("+++ ") => true,
+        [name, hunk, ..] => is_only_name(name) && hunk.starts_with("@@"),
         _ => false,
     }
+}
+
+/// Whether a line names a file, where the line with its other name is missing.
+fn is_only_name(line: &str) -> bool {
+    let name = line.strip_prefix("+++ ").or_else(|| line.strip_prefix("--- "));
+    // Of a file, not `++ i;` that comes: a path of letters, with a folder or an ending.
+    let is_sign = |one: char| one.is_alphanumeric() || "/._-+@".contains(one);
+    let name = name.and_then(|name| name.split('\t').next());
+    name.map(str::trim_end).is_some_and(|name| name.contains(['/', '.']) && name.chars().all(is_sign))
 }
 
 /// Maximum number of lines by which the last hunk may be shorter than its header says.
@@ -46,14 +57,9 @@ pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Vec<FilePatch>, ToolError
         if is_begin(line) || is_end(line) || line.starts_with("*** ") {
             break;
         }
-        if begins_file(cursor.rest()) {
-            files.extend(file(cursor)?);
-        } else if line.starts_with("@@ -") {
-            let what = format!("the hunk {} belongs to no file", shown(line));
-            return Err(malformed(cursor.number(), &what, "put `--- a/path` and `+++ b/path` before it"));
-        } else {
-            cursor.at += 1;
-        }
+        let (file, end) = file(cursor)?;
+        files.push(file);
+        around::pass(cursor, end)?;
     }
     Ok(files)
 }
@@ -66,6 +72,8 @@ struct Head {
     both: Option<String>,
     old: Option<Side>,
     new: Option<Side>,
+    /// The name on the one line that names the file, where the other is missing.
+    only: Option<String>,
     from: Option<String>,
     to: Option<String>,
     is_copy: bool,
@@ -75,19 +83,22 @@ struct Head {
     mode: Option<String>,
 }
 
-fn file(cursor: &mut Cursor<'_>) -> Result<Option<FilePatch>, ToolError> {
+fn file(cursor: &mut Cursor<'_>) -> Result<(FilePatch, End), ToolError> {
     let head = head(cursor)?;
     let mut hunks = Vec::new();
+    let mut end = End::Counted;
     while let Some(line) = cursor.peek() {
         if let Some(header) = line.strip_prefix("@@") {
-            hunks.push(hunk(cursor, header)?);
+            let (hunk, ended) = hunk(cursor, header)?;
+            hunks.push(hunk);
+            end = ended;
         } else if line.trim().is_empty() && next_is_hunk(cursor) {
             cursor.at += 1;
         } else {
             break;
         }
     }
-    head.into_file(hunks)
+    Ok((head.into_file(hunks)?, end))
 }
 
 fn next_is_hunk(cursor: &Cursor<'_>) -> bool {
@@ -107,11 +118,16 @@ fn head(cursor: &mut Cursor<'_>) -> Result<Head, ToolError> {
     while let Some(line) = cursor.peek() {
         let number = cursor.number();
         let name = |text: &str| git_path::whole(text).ok_or_else(|| unreadable(number, line));
-        if begins_file(cursor.rest()) && line.starts_with("--- ") {
-            let new = cursor.lines[cursor.at + 1];
+        let next = cursor.lines.get(cursor.at + 1).filter(|next| next.starts_with("+++ "));
+        if let (Some(new), true) = (next, line.starts_with("--- ")) {
             head.old = Some(Side::parse(&line[4..]).ok_or_else(|| unreadable(number, line))?);
             head.new = Some(Side::parse(&new[4..]).ok_or_else(|| unreadable(number + 1, new))?);
             cursor.at += 2;
+            break;
+        } else if begins_file(cursor.rest()) && is_only_name(line) {
+            let side = Side::parse(&line[4..]).ok_or_else(|| unreadable(number, line))?;
+            head.only = side.bare();
+            cursor.at += 1;
             break;
         } else if let Some(path) = line.strip_prefix("rename from ").or(line.strip_prefix("copy from ")) {
             head.is_copy = line.starts_with("copy");
@@ -166,7 +182,7 @@ fn checked(mode: &str, number: usize, line: &str) -> Result<String, ToolError> {
 }
 
 impl Head {
-    fn into_file(self, hunks: Vec<Hunk>) -> Result<Option<FilePatch>, ToolError> {
+    fn into_file(self, hunks: Vec<Hunk>) -> Result<FilePatch, ToolError> {
         let line = self.line;
         let nameless = || {
             malformed(
@@ -182,19 +198,22 @@ impl Head {
         if let (Some(from), Some(to)) = (self.from, self.to) {
             let source = if self.is_copy { Source::Stays } else { Source::Moves };
             let to = Some(Target { path: to, onto: Existing::Refused, source });
-            return Ok(Some(FilePatch { line, path: from, change: Change::Update { to, hunks }, mode }));
+            return Ok(FilePatch { line, path: from, change: Change::Update { to, hunks }, mode });
         }
         let (old, new) = match (self.old, self.new) {
             (Some(old), Some(new)) => git_path::names(old, new),
             _ => (None, None),
         };
-        let is_new = self.is_new || (old.is_none() && new.is_some());
+        // Without the name of the old file, the numbers tell that there was none.
+        let is_from_nothing = |hunk: &Hunk| hunk.old_start == Some(0) && hunk.old().next().is_none();
+        let is_only_new = self.only.is_some() && !hunks.is_empty() && hunks.iter().all(is_from_nothing);
+        let is_new = self.is_new || is_only_new || (old.is_none() && new.is_some());
         let is_deleted = self.is_deleted || (new.is_none() && old.is_some());
         let path = match (old, new) {
             (Some(old), Some(new)) if old == new || is_backup_of(&old, &new) => new,
             (Some(_), Some(_)) => return Err(nameless()),
             (Some(path), None) | (None, Some(path)) => path,
-            (None, None) => self.both.ok_or_else(nameless)?,
+            (None, None) => self.only.or(self.both).ok_or_else(nameless)?,
         };
         let change = match (is_new, is_deleted) {
             (true, true) => return Err(nameless()),
@@ -209,7 +228,7 @@ impl Head {
             }
             (false, false) => Change::Update { to: None, hunks },
         };
-        Ok(Some(FilePatch { line, path, change, mode }))
+        Ok(FilePatch { line, path, change, mode })
     }
 }
 
@@ -221,10 +240,12 @@ fn is_backup_of(old: &str, new: &str) -> bool {
 fn new_content(hunks: &[Hunk]) -> Result<String, ToolError> {
     let mut content = String::new();
     for hunk in hunks {
+        // Empty lines between two others lost their mark; those at the end of the text are none.
+        let mut blank = 0;
         for line in &hunk.lines {
             if line.role != Role::Added {
-                // A bare empty line at the end of the text is no context.
                 if line.is_bare {
+                    blank += 1;
                     continue;
                 }
                 return Err(malformed(
@@ -233,6 +254,8 @@ fn new_content(hunks: &[Hunk]) -> Result<String, ToolError> {
                     "name the old file instead of `/dev/null` to change it",
                 ));
             }
+            content.extend(std::iter::repeat_n('\n', blank));
+            blank = 0;
             content.push_str(&line.text);
             content.push('\n');
         }
@@ -243,7 +266,7 @@ fn new_content(hunks: &[Hunk]) -> Result<String, ToolError> {
     Ok(content)
 }
 
-fn hunk(cursor: &mut Cursor<'_>, header: &str) -> Result<Hunk, ToolError> {
+fn hunk(cursor: &mut Cursor<'_>, header: &str) -> Result<(Hunk, End), ToolError> {
     let number = cursor.number();
     let range = range(header);
     if range.is_none() && !header.trim_matches(['@', ' ', '.', '\r']).is_empty() {
@@ -255,7 +278,7 @@ fn hunk(cursor: &mut Cursor<'_>, header: &str) -> Result<Hunk, ToolError> {
     let mut hunk = Hunk { line: number, old_start: range.map(|range| range.old_start), ..Hunk::default() };
     if let Some(range) = range {
         if counted(cursor, &mut hunk, range) {
-            return Ok(hunk);
+            return Ok((hunk, End::Counted));
         }
         cursor.at = start;
         hunk.lines.clear();
@@ -287,13 +310,19 @@ fn hunk(cursor: &mut Cursor<'_>, header: &str) -> Result<Hunk, ToolError> {
         }
     }
     if hunk.lines.is_empty() {
+        let is_line = |line: &&str| {
+            !line.trim().is_empty() && !line.starts_with(['@', '*']) && !begins_file(cursor.rest())
+        };
+        if let Some(line) = cursor.peek().filter(is_line) {
+            return Err(around::unmarked(cursor.number(), line));
+        }
         return Err(malformed(
             number,
             "no lines follow this hunk's header",
             "add them, each behind ` `, `-` or `+`",
         ));
     }
-    Ok(hunk)
+    Ok((hunk, End::Open))
 }
 
 /// Reads as many lines as the header says. False where that is not where the hunk ends.
@@ -301,7 +330,10 @@ fn counted(cursor: &mut Cursor<'_>, hunk: &mut Hunk, range: Range) -> bool {
     let (mut old, mut new) = (0, 0);
     while old < range.old_count || new < range.new_count {
         let Some(line) = cursor.peek() else { return false };
-        if line.starts_with('\\') {
+        if begins_next(cursor.rest()) {
+            return false;
+        }
+        if line.starts_with("\\ ") {
             hunk.unend();
         } else {
             if hunk.push(cursor.number(), line).is_none() {
@@ -313,13 +345,21 @@ fn counted(cursor: &mut Cursor<'_>, hunk: &mut Hunk, range: Range) -> bool {
         }
         cursor.at += 1;
     }
-    if cursor.peek().is_some_and(|line| line.starts_with('\\')) {
+    if cursor.peek().is_some_and(|line| line.starts_with("\\ ")) {
         hunk.unend();
         cursor.at += 1;
     }
     // The numbers count every line, so none of them is bare.
     hunk.lines.iter_mut().for_each(|line| line.is_bare = false);
     old == range.old_count && new == range.new_count && !goes_on(cursor)
+}
+
+/// Whether the diff of the next file begins here, although the header counts more lines: what follows its two names can be
+/// no line of a hunk.
+fn begins_next(rest: &[&str]) -> bool {
+    let hunk = if rest.first().is_some_and(|line| is_only_name(line)) { rest.get(1) } else { None };
+    let after_two = if begins_file(rest) { rest.get(2) } else { None };
+    hunk.into_iter().chain(after_two).any(|line| line.starts_with("@@"))
 }
 
 /// Whether the lines that follow look like more of the same hunk.

@@ -61,7 +61,7 @@ pub(super) fn failed(
         Failure::Ambiguous { step, lines } => {
             ambiguous(ctx, name, text, &format!("`{old}`{which}"), step, &lines)
         }
-        Failure::NoMatch { tried, nearest, already_applied, doubt } => {
+        Failure::NoMatch { tried, nearest, already_applied, applied_at, doubt } => {
             let mut message = match &doubt {
                 Some(doubt) => {
                     in_doubt(name, &format!("`{old}`{which}"), doubt, &in_words_of_caller(ctx, &doubt.why))
@@ -74,9 +74,10 @@ pub(super) fn failed(
                 message.push_str(" (to replace all, only exact text counts)");
             }
             if already_applied {
+                let at = applied_at.map_or_else(String::new, |line| format!(" on line {line}"));
                 let _ = write!(
                     message,
-                    ". `{}` is in the file already: the edit may have been made before",
+                    ". `{}` is in the file already{at}: the edit may have been made before, and nothing was written",
                     argument(ctx, "newString")
                 );
             }

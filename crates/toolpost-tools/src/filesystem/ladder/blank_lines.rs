@@ -54,6 +54,9 @@ pub(super) fn without(
     if is_one || repeats_neighbour(lines, *first, &runs, &old, &new) {
         return Err(Stop::Doubt { line: first + 1, why: UNCLEAR });
     }
+    if continues_edge(&old, &new, &runs) {
+        return Err(Stop::Doubt { line: first + 1, why: UNCLEAR });
+    }
     if let Some((old, new)) = without_edges(&old, &new, &runs) {
         return compared(&old.text(), &new.text());
     }
@@ -169,6 +172,27 @@ fn without_edges<'a>(old: &Spaced<'a>, new: &Spaced<'a>, runs: &[usize]) -> Opti
         }
     }
     Some((bare_old, bare_new))
+}
+
+/// Whether the old text begins or ends with more blank lines than the file has there, and the new one goes on behind them: what
+/// stands there may belong behind the line that the file has next, such as the end of a block.
+fn continues_edge(old: &Spaced<'_>, new: &Spaced<'_>, runs: &[usize]) -> bool {
+    let trimmed = |line: &'_ str| line.trim_matches(is_blank).to_owned();
+    let (last, new_last) = (old.lines.len(), new.lines.len());
+    if new.lines.is_empty() {
+        return false;
+    }
+    let goes_on = |kept: Option<usize>, is_kept_last: bool, gap: usize| match kept {
+        Some(_) if is_kept_last => false,
+        Some(_) => gap > 0,
+        None => new.lines.len() > old.lines.len() && new.runs[1..new_last].iter().any(|run| *run > 0),
+    };
+    let (old_first, old_last) = (trimmed(old.lines[0]), trimmed(old.lines[last - 1]));
+    let end = new.lines.iter().rposition(|line| trimmed(line) == old_last);
+    let start = new.lines.iter().position(|line| trimmed(line) == old_first);
+    let behind = goes_on(end, end == Some(new_last - 1), end.map_or(0, |end| new.runs[end + 1]));
+    let before = goes_on(start, start == Some(0), start.map_or(0, |start| new.runs[start]));
+    (old.runs[last] > runs[last] && behind) || (old.runs[0] > runs[0] && before)
 }
 
 /// Whether a blank line is missing on one side of a line and too many on the other: the two may have changed places. Around

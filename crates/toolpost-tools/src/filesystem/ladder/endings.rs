@@ -2,6 +2,7 @@
 
 use super::lines::Lines;
 use super::{Effort, Found, MOST_BYTES, MOST_LISTED, MOST_REPLACED, Step, Stop, Wanted};
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 use toolpost_core::{Code, ToolError};
@@ -49,6 +50,15 @@ fn at_end(text: &str, old: &str, new: &str) -> Vec<Found> {
     let range = before.len()..text.len();
     let replacement = adapted(text, &range, new.strip_suffix('\n').unwrap_or(new)).into();
     vec![Found { range, replacement, step: Step::LineEndings }]
+}
+
+/// The new text for an old one that is there but for line endings. The newline at its end is the file's, so it stays: no
+/// two lines become one.
+pub(super) fn ended<'a>(old: &str, new: &'a str) -> Cow<'a, str> {
+    match old.ends_with('\n') && !new.is_empty() && !new.ends_with('\n') {
+        true => Cow::Owned(format!("{new}\n")),
+        false => Cow::Borrowed(new),
+    }
 }
 
 /// Places that differ in line endings only.

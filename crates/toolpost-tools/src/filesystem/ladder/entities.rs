@@ -6,16 +6,31 @@ use super::{Effort, Found, Step, Stop, bare};
 const HALF_ESCAPED: &str = "newString has HTML entities and plain characters of the same kind";
 
 /// An entity, and what it stands for.
-const ENTITIES: [(&str, char); 8] = [
+const ENTITIES: [(&str, char); 18] = [
     ("&lt;", '<'),
     ("&gt;", '>'),
     ("&amp;", '&'),
     ("&quot;", '"'),
-    ("&#34;", '"'),
-    ("&#39;", '\''),
-    ("&#x27;", '\''),
     ("&apos;", '\''),
+    ("&#34;", '"'),
+    ("&#38;", '&'),
+    ("&#39;", '\''),
+    ("&#60;", '<'),
+    ("&#62;", '>'),
+    ("&#x22;", '"'),
+    ("&#x26;", '&'),
+    ("&#x27;", '\''),
+    ("&#x3c;", '<'),
+    ("&#x3C;", '<'),
+    ("&#x3e;", '>'),
+    ("&#x3E;", '>'),
+    ("&#039;", '\''),
 ];
+
+/// Whether a text has an entity.
+pub(super) fn has_entity(text: &str) -> bool {
+    text.contains('&') && ENTITIES.iter().any(|(entity, _)| text.contains(entity))
+}
 
 /// The place of the old text with its entities as the characters they stand for.
 pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) -> Result<Vec<Found>, Stop> {
@@ -26,7 +41,7 @@ pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) 
     if kinds.is_empty() || kinds.iter().any(|plain| has_plain(old, *plain)) {
         return Ok(Vec::new());
     }
-    let has_entity = ENTITIES.iter().any(|(entity, _)| new.contains(entity));
+    let has_entity = has_entity(new);
     let is_mixed = has_entity && kinds.iter().any(|plain| has_plain(new, *plain));
     let bare_new = if has_entity { plain(new) } else { new.to_owned() };
     let found = bare(effort, lines, &plain(old), &bare_new, Step::Escapes)?;

@@ -7,6 +7,7 @@
 mod characters;
 mod gaps;
 mod indenting;
+mod touching;
 mod witnesses;
 
 use super::Effort;
@@ -92,7 +93,9 @@ pub(super) fn replacement(
             return Ok(Err(why));
         }
     }
-    Ok(Ok(joined(lines, place, new, written)))
+    // What was overlooked may be at the edge of the place, so the newline there is the file's: no two lines become one.
+    let ends_line = new.ends_line() || old.ends_line();
+    Ok(Ok(joined(lines, place, ends_line, written)))
 }
 
 /// The pairs of lines that are the same in the old and the new text.
@@ -220,6 +223,9 @@ impl<'a> Merge<'a> {
         let indenting = self.indenting()?;
         self.check_literals(&indenting)?;
         let mut written = self.lines(&indenting)?;
+        if self.level >= Level::Indentation {
+            self.check_touching(&indenting, &written)?;
+        }
         if self.has_added_trailing() {
             for (line, _) in written.iter_mut().filter(|(line, _)| !self.parts.contains(&&**line)) {
                 let bare = line.trim_end_matches(is_blank).len();
@@ -401,7 +407,7 @@ fn trailing(line: &str) -> &str {
 }
 
 /// The lines with the endings of the place.
-fn joined(lines: &Lines<'_>, place: &Place, new: &Lines<'_>, written: Vec<Written<'_>>) -> String {
+fn joined(lines: &Lines<'_>, place: &Place, ends_line: bool, written: Vec<Written<'_>>) -> String {
     let mut last = lines.ending_near(place.first);
     let count = written.len();
     let mut text = String::new();
@@ -409,7 +415,7 @@ fn joined(lines: &Lines<'_>, place: &Place, new: &Lines<'_>, written: Vec<Writte
         text.push_str(&line);
         let own = from.map(|from| lines.all[place.first + from].ending).filter(|ending| !ending.is_empty());
         last = own.unwrap_or(last);
-        if index + 1 < count || (new.ends_line() && place.has_last_ending) {
+        if index + 1 < count || (ends_line && place.has_last_ending) {
             text.push_str(last);
         }
     }

@@ -7,7 +7,7 @@ use super::fold::Level;
 use super::lines::{Line, Lines, is_telling};
 use super::places::Place;
 use super::rivals::loosest;
-use super::{Effort, Found, Step, Stop, bare, merge};
+use super::{Effort, Found, Step, Stop, bare, merge, undoing};
 use std::collections::HashSet;
 
 const SOME_PREFIXES: &str = "only some lines of newString begin with a line number";
@@ -24,6 +24,8 @@ const SIGNS: [&str; 12] = [": ", " | ", "| ", "→", "\t", ":", "|", " │ ", "�
 
 /// The place of the old text without its line numbers.
 pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) -> Result<Vec<Found>, Stop> {
+    let numbered = undoing::as_numbered(old, new);
+    let (old, new) = numbered.as_ref().map_or((old, new), |(old, new)| (old.as_str(), new.as_str()));
     let mut doubt = None;
     for sign in SIGNS {
         let Some((first, bare_old)) = stripped(old, sign) else { continue };

@@ -159,8 +159,36 @@ pub(super) fn closer(
     if let Some((first, _)) = others().find(most) {
         return Ok(Some(first + 1));
     }
-    // All but one line to the letter, and that one alike.
     let mut compared = 0;
+    // One of them to the letter, and the rest alike and as deep, where the place that was found has none to the letter.
+    for (first, (_, says)) in others() {
+        if found.1 > 0 || *says == 0 || telling.len() < 2 || compared == MOST_COMPARED {
+            continue;
+        }
+        effort.spend(filled.len())?;
+        let mut is_like = true;
+        for at in &telling {
+            let (indent, asked) = split_indent(bare(old.all[*at].text));
+            let Some((there, text)) = lines.all.get(first + at).map(|line| split_indent(bare(line.text)))
+            else {
+                is_like = false;
+                break;
+            };
+            if (indent, asked) == (there, text) {
+                continue;
+            }
+            compared += 1;
+            effort.spend(text.len() + asked.len())?;
+            is_like = indent == there && Pairs::of(asked).similarity(text) >= ALIKE_AMONG_OTHERS;
+            if !is_like {
+                break;
+            }
+        }
+        if is_like {
+            return Ok(Some(first + 1));
+        }
+    }
+    // All but one line to the letter, and that one alike.
     for (first, (count, _)) in others().filter(|(_, (count, _))| *count >= found.0 || filled.len() == 1) {
         if *count as usize + 1 != filled.len() || compared == MOST_COMPARED {
             continue;

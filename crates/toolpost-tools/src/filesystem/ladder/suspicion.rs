@@ -3,6 +3,7 @@
 //! Where the old text was not there exactly, the new one may have slipped too. What the file has nothing like of is not
 //! written then; where the old text is exact, the new one is taken at its word.
 
+use super::entities;
 use super::fold::look_alike;
 use super::lines::{Lines, split_indent};
 use std::cell::OnceCell;
@@ -10,6 +11,7 @@ use std::collections::{BTreeMap, HashSet};
 
 const STRANGE_CHARACTERS: &str = "newString has quotes, dashes or spaces of a kind that the file has nowhere";
 const STRANGE_INDENTATION: &str = "newString would be indented otherwise than anything in the file";
+const ENTITY: &str = "newString has an entity such as `&lt;`, and the file has none";
 const ESCAPED: &str = "newString has nothing but escaped quotes on a line";
 
 /// Common in prose, and rarely a slip.
@@ -23,6 +25,7 @@ pub(super) struct Habits<'a> {
     /// Whether it has spaces behind tabs, and tabs behind spaces.
     has_mixed: OnceCell<(bool, bool)>,
     typographic: OnceCell<HashSet<char>>,
+    entities: OnceCell<bool>,
 }
 
 /// The quotes, dashes and spaces of a text that are taken for plain ones.
@@ -42,7 +45,12 @@ impl<'a> Habits<'a> {
             has_spaces: has("  "),
             has_mixed: OnceCell::new(),
             typographic: OnceCell::new(),
+            entities: OnceCell::new(),
         }
+    }
+
+    fn has_entities(&self) -> bool {
+        *self.entities.get_or_init(|| entities::has_entity(self.text))
     }
 
     fn has_mixed(&self) -> (bool, bool) {
@@ -68,6 +76,9 @@ pub(super) fn check(file: &Habits<'_>, line: &str) -> Result<(), &'static str> {
         || (indent.contains(" \t") && !file.has_mixed().1);
     if !rest.is_empty() && is_other {
         return Err(STRANGE_INDENTATION);
+    }
+    if entities::has_entity(rest) && !file.has_entities() {
+        return Err(ENTITY);
     }
     let is_escaped = rest.contains("\\\"") || rest.contains("\\'");
     let bare = rest.replace("\\\"", "").replace("\\'", "");

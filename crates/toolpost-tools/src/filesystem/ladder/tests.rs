@@ -2,8 +2,10 @@
 
 mod bounds;
 mod depth;
+mod joints;
 mod place;
 mod text;
+mod understood;
 
 use super::*;
 
@@ -31,6 +33,11 @@ fn edited(text: &str, old: &str, new: &str, wanted: Wanted) -> String {
 
 fn check(text: &str, old: &str, new: &str, expected: &str) {
     assert_eq!(edited(text, old, new, Wanted::One), expected, "{old:?} in {text:?}");
+}
+
+/// The edit is made to the letter: what is there once is replaced.
+fn literal(text: &str, old: &str, new: &str) {
+    check(text, old, new, &format!("exact: {}", text.replacen(old, new, 1)));
 }
 
 fn check_all(text: &str, old: &str, new: &str, expected: &str) {

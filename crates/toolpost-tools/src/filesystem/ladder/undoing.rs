@@ -3,9 +3,14 @@
 //!
 //! Nothing is overlooked here beyond the one change that the old text shows, so these are tried before anything is.
 
+mod copied;
+mod escaped;
 mod in_context;
+mod rewrapped;
 mod throughout;
 mod wrapping;
+
+pub(super) use copied::as_numbered;
 
 use super::fold::Level;
 use super::lines::{Lines, is_filled};
@@ -35,7 +40,7 @@ struct Undoing {
     undo: fn(&Lines<'_>, &str, &str) -> Option<Undone>,
 }
 
-const ALL: [Undoing; 18] = [
+const ALL: [Undoing; 29] = [
     Undoing { step: Step::LineEndings, undo: throughout::carriage_returns },
     Undoing { step: Step::LookAlikes, undo: throughout::zero_width },
     Undoing { step: Step::LookAlikes, undo: throughout::no_break_indentation },
@@ -54,6 +59,17 @@ const ALL: [Undoing; 18] = [
     Undoing { step: Step::Escapes, undo: in_context::slashes },
     Undoing { step: Step::Escapes, undo: in_context::backticks },
     Undoing { step: Step::Escapes, undo: in_context::code_points },
+    Undoing { step: Step::Wrapping, undo: copied::header },
+    Undoing { step: Step::Wrapping, undo: copied::colours },
+    Undoing { step: Step::Wrapping, undo: copied::cat_all },
+    Undoing { step: Step::Escapes, undo: escaped::json_once },
+    Undoing { step: Step::Escapes, undo: escaped::json_twice },
+    Undoing { step: Step::Escapes, undo: escaped::json_thrice },
+    Undoing { step: Step::Escapes, undo: escaped::twice },
+    Undoing { step: Step::Escapes, undo: escaped::thrice },
+    Undoing { step: Step::Escapes, undo: escaped::code_points },
+    Undoing { step: Step::Escapes, undo: escaped::signs },
+    Undoing { step: Step::Blanks, undo: rewrapped::lines },
 ];
 
 /// The place of the old text without one of the changes.

@@ -8,12 +8,15 @@ use super::{Executor, Random, edited, indent, intention, sources};
 #[derive(Default)]
 struct Tally {
     right: usize,
+    /// Those that were made to the letter, though something else may have been meant.
+    exact: usize,
     refused: usize,
     wrong: Vec<String>,
 }
 
 impl Tally {
-    /// Makes an edit; right is what the file would be if it were understood, and nothing else.
+    /// Makes an edit; right is what the file would be if it were understood, and what was asked for to the letter where that is
+    /// there once.
     async fn add(
         &mut self,
         executor: &Executor,
@@ -28,16 +31,20 @@ impl Tally {
                 assert!(after == file.1, "a refused edit changed the file");
             }
             Ok(_) if right == Some(after.as_str()) => self.right += 1,
+            Ok(_) if file.1.matches(edit.0).count() == 1 && after == file.1.replacen(edit.0, edit.1, 1) => {
+                self.exact += 1;
+            }
             Ok(output) => self.wrong.push(format!("{}\n{:?}\n{:?}\n{}", file.0, edit.0, edit.1, output.text)),
         }
     }
 
     /// Fails where one is wrong, or where fewer than so many of a hundred are right.
     fn check(&self, what: &str, least: usize) {
-        let total = self.right + self.refused + self.wrong.len();
+        let total = self.right + self.exact + self.refused + self.wrong.len();
         println!(
-            "measure: guarantee 6: {total} {what}: {} right, {} refused, {} wrong",
+            "measure: guarantee 6: {total} {what}: {} right, {} to the letter, {} refused, {} wrong",
             self.right,
+            self.exact,
             self.refused,
             self.wrong.len()
         );

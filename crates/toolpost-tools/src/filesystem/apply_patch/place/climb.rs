@@ -163,7 +163,16 @@ fn respaced(
 
 fn nowhere(from: usize) -> Miss {
     let tried = Step::ALL.to_vec();
-    Miss::Nowhere(Failure::NoMatch { tried, nearest: Vec::new(), already_applied: false, doubt: None }, from)
+    Miss::Nowhere(
+        Failure::NoMatch {
+            tried,
+            nearest: Vec::new(),
+            already_applied: false,
+            applied_at: None,
+            doubt: None,
+        },
+        from,
+    )
 }
 
 /// How long the newline is that a text begins with.

@@ -74,6 +74,7 @@ impl<'a> Merge<'a> {
                         slipped == 1 && told.len() > 1 && self.is_slip_of_bracket(bracket)
                     }
                 };
+                let is_as_file = is_as_file && !self.is_beside_its_own(&filled);
                 return if is_as_file { Ok(Indenting::MostlyAsFile) } else { Err(why) };
             }
         };
@@ -90,6 +91,17 @@ impl<'a> Merge<'a> {
             Vote::Unclear(_) if self.is_same_either_way(&mapping) => Ok(Indenting::AsFile),
             Vote::Unclear(_) => Err(MIXED),
         }
+    }
+
+    /// Whether the line of the file above or below the place is, to the letter, one that the old text has at another depth than
+    /// the file: then a line is missing in the old text, and another one was taken for it.
+    fn is_beside_its_own(&self, filled: &[usize]) -> bool {
+        let is = |at: Option<&usize>, line: Option<&str>| {
+            let slipped = at.filter(|at| self.indents(**at).0 != self.indents(**at).1);
+            let (Some(at), Some(line)) = (slipped, line) else { return false };
+            self.olds[*at].trim_end_matches(is_blank) == line.trim_end_matches(is_blank)
+        };
+        is(filled.first(), self.above) || is(filled.last(), self.below)
     }
 
     /// Whether each line of the new text is as deep in the file as it is written.
@@ -330,7 +342,7 @@ pub(super) fn opens(line: &str) -> bool {
 }
 
 /// Whether a line is a condition or a loop over the one statement below it, without a brace.
-fn is_control(line: &str) -> bool {
+pub(super) fn is_control(line: &str) -> bool {
     let text = line.trim_matches(is_blank).trim_start_matches(['}', ' ']);
     let begins = |word: &str| {
         text.strip_prefix(word).is_some_and(|rest| rest.trim_start_matches(is_blank).starts_with('('))

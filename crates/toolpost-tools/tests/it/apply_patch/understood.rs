@@ -1,0 +1,186 @@
+//! A patch is understood as a whole, or refused as a whole with the line: no line with a mark is ever skipped.
+
+use super::{applied, check, refused};
+
+const FILE: &str = "a()\nb()\nold()\nc()\nd()\n";
+
+/// A unified diff of the file `f`.
+fn unified(hunks: &str) -> String {
+    format!("--- a/f\n+++ b/f\n{hunks}")
+}
+
+#[test]
+fn a_line_without_a_mark_refuses_the_patch() {
+    for (hunks, line) in [
+        ("@@ -1,5 +1,5 @@\n a()\n b()\n-old()\n# the new call\n+new()\n c()\n d()\n", 7),
+        ("@@ -3,1 +3,1 @@\n-old()\n# the new call\n+new()\n", 5),
+        ("@@ -3 +3 @@\n-old()\nnew()\n", 5),
+        // A line of context that lost its mark, at the beginning and at the end.
+        ("@@ -2,3 +2,3 @@\nb()\n-old()\n+new()\n c()\n", 4),
+        ("@@ -2,3 +2,3 @@\n b()\n-old()\n+new()\nc()\n", 7),
+        ("@@\n b()\n-old()\n+new()\nc()\n", 7),
+        // The numbers fit what has a mark; the rest is still unclear.
+        ("@@ -2,2 +2,2 @@\n b()\n-old()\n+new()\nnewer()\n", 7),
+        ("@@ -2,2 +2,2 @@\n b()\n-old()\n+new()\n// more\n@@ -4 +4 @@\n-c()\n+C()\n", 7),
+        ("@@ -2,2 +2,2 @@\n b()\n-old()\n+new()\n}\n", 7),
+        ("@@ -2,2 +2,2 @@\n b()\n-old()\n+new()\nEOF\n", 7),
+        ("@@ -2,2 +2,2 @@\n b()\n-old()\n+new()\n```\nmore\n", 7),
+        ("@@ -2,2 +2,2 @@\n b()\n-old()\n\\section{new}\n+new()\n", 6),
+        ("@@ -2,2 +2,3 @@\n b()\n-old()\n+new()\n\tnewer()\n", 7),
+    ] {
+        refused(
+            &[("f", FILE)],
+            &unified(hunks),
+            &["VALIDATION_ERROR", &format!("line {line} of the patch"), "has no mark"],
+        );
+    }
+}
+
+#[test]
+fn a_line_with_a_mark_is_never_skipped() {
+    let hunk = "@@ -2,2 +2,2 @@\n b()\n-old()\n+new()\n";
+    let change = unified(hunk);
+    for (patch, line) in [
+        (format!("{change}\nA sentence.\n+newer()\n"), 9),
+        (format!("{change}\nA sentence.\n@@ -4 +4 @@\n-c()\n+C()\n"), 9),
+        (format!("@@ -4 +4 @@\n-c()\n+C()\n{change}"), 1),
+        (format!("-    c()\n+    C()\n{change}"), 1),
+        (format!("{change}*** End Patch\n@@ -4 +4 @@\n-c()\n+C()\n"), 8),
+        (format!("*** Begin Patch\n{change}*** End Patch\n+newer()\n"), 9),
+        (format!("{change}-- \n2.39.2\n\n+newer()\n"), 10),
+    ] {
+        refused(&[("f", FILE)], &patch, &["VALIDATION_ERROR", &format!("line {line} of the patch")]);
+    }
+    // A diff that only renames, and lines behind it.
+    let renamed = "diff --git a/f b/g\nsimilarity index 100%\nrename from f\nrename to g\nsomething else\n@@\n-old()\n+new()\n";
+    refused(&[("f", FILE)], renamed, &["line 5 of the patch", "has no mark"]);
+    // An empty line of a new file that lost its mark is a line of it.
+    let added = "--- /dev/null\n+++ b/g\n@@ -0,0 +1,3 @@\n+one\n\n+three\n";
+    assert_eq!(applied(&[], added).unwrap()["g"], "one\n\nthree\n");
+}
+
+#[test]
+fn what_stands_around_a_patch_is_passed() {
+    let hunk = "@@ -2,2 +2,2 @@\n b()\n-old()\n+new()\n";
+    let change = unified(hunk);
+    for patch in [
+        format!("I change one call:\n\n- the old one goes\n- the new one comes\n\n{change}"),
+        format!("```diff\n{change}```\n"),
+        format!("```diff\n{change}```\nThis is all.\n").replace("This is all.\n", "\nThis is all.\n"),
+        format!("{change}\nThis replaces the call.\n"),
+        format!("patch -p1 <<'EOF'\n{change}EOF\n"),
+        format!("{change}-- \n2.39.2\n\n"),
+        format!("{change}*** End Patch\n"),
+        format!(
+            "From 0123456789abcdef0123456789abcdef01234567 Mon Sep 17 00:00:00 2001\nFrom: A <a@b>\nSubject: [PATCH] x\n\n\
+             - text\n---\n f | 2 +-\n 1 file changed\n\n{change}-- \n2.39.2\n"
+        ),
+        format!("commit 0123456789abcdef\nAuthor: A <a@b>\nDate: today\n\n    A message\n\n{change}"),
+        format!("Index: f\n===================================================================\n{change}"),
+    ] {
+        check(FILE, &patch, &FILE.replace("old", "new"));
+    }
+    // Between two files, too.
+    let second = "--- a/g\n+++ b/g\n@@ -1 +1 @@\n-x\n+y\n";
+    for between in ["\nAnd the other one:\n\n", "Index: g\n", "diff -u f g\n", "\n"] {
+        let files = applied(&[("f", FILE), ("g", "x\n")], &format!("{change}{between}{second}")).unwrap();
+        assert_eq!((files["f"].as_str(), files["g"].as_str()), (&*FILE.replace("old", "new"), "y\n"));
+    }
+    // One count too many does not swallow the names of the next file.
+    let long = change.replace("-2,2 +2,2", "-2,3 +2,3");
+    let files = applied(&[("f", FILE), ("g", "x\n")], &format!("{long}{second}")).unwrap();
+    assert_eq!((files["f"].as_str(), files["g"].as_str()), (&*FILE.replace("old", "new"), "y\n"));
+}
+
+#[test]
+fn forms_with_something_left_out_are_understood() {
+    let after = FILE.replace("old", "new");
+    for patch in [
+        "+++ b/f\n@@ -2,3 +2,3 @@\n b()\n-old()\n+new()\n c()\n",
+        "+++ f.txt\n@@ -2,3 +2,3 @@\n b()\n-old()\n+new()\n c()\n",
+        "diff --git a/f b/f\n+++ b/f\n@@ -2,3 +2,3 @@\n b()\n-old()\n+new()\n c()\n",
+        "*** Update File: f\n@@\n b()\n-old()\n+new()\n c()\n*** End Patch\n",
+        "*** Update File: f\n@@\n b()\n-old()\n+new()\n c()\n",
+        "*** Begin Patch\n*** Update File: f\n--- a/f\n+++ b/f\n@@ -2,3 +2,3 @@\n b()\n-old()\n+new()\n c()\n*** End Patch\n",
+    ] {
+        let (name, patch) = (if patch.contains("f.txt") { "f.txt" } else { "f" }, patch);
+        assert_eq!(
+            applied(&[(name, FILE)], patch).map(|files| files[name].clone()),
+            Ok(after.clone()),
+            "{patch}"
+        );
+    }
+    let added = "+++ b/new.txt\n@@ -0,0 +1 @@\n+x\n";
+    assert_eq!(applied(&[], added).unwrap()["new.txt"], "x\n");
+}
+
+#[test]
+fn a_patch_that_was_applied_before_is_not_applied_again() {
+    let hunk = "    first_call(argument);\n    second_call(argument);\n";
+    let added = format!("{hunk}    third_call(argument);\n");
+    let file = format!("a {{\n{added}}}\nb {{\n{hunk}}}\n");
+    let context = " first_call(argument);\n     second_call(argument);\n";
+    for (patch, before) in [
+        // New lines below a place that shows nothing behind them.
+        (unified("@@ -4,2 +4,3 @@\n c()\n d()\n+e()\n"), "a()\nb()\nold()\nc()\nd()\ne()\n"),
+        (unified("@@\n c()\n d() \n+e()\n"), "a()\nb()\nold()\n  c()\n  d()\n  e()\n"),
+        // Another place has what the first one had.
+        (unified(&format!("@@ -2,2 +2,3 @@\n    {context}+    third_call(argument);\n")), &file),
+        (
+            format!(
+                "*** Begin Patch\n*** Update File: f\n@@\n    {context}+    third_call(argument);\n }}\n*** End Patch\n"
+            ),
+            &file,
+        ),
+    ] {
+        refused(&[("f", before)], &patch, &["NO_MATCH"]);
+    }
+    refused(
+        &[("f", "a()\nb()\nold()\nc()\nd()\ne()\n")],
+        &unified("@@ -4,2 +4,3 @@\n c()\n d()\n+e()\n"),
+        &["already, from line 4 on"],
+    );
+    // What only changes blanks, and lines that are there twice on purpose.
+    check("a\n  b\n", &unified("@@ -1,2 +1,2 @@\n a\n-  b\n+    b\n"), "a\n    b\n");
+    check("x\n}\n", &unified("@@ -1,2 +1,3 @@\n x\n }\n+}\n"), "x\n}\n}\n");
+}
+
+#[test]
+fn blocks_to_search_for_and_wrapped_patches_are_understood() {
+    let after = FILE.replace("old", "new");
+    let block = "<<<<<<< SEARCH\nb()\nold()\nc()\n=======\nb()\nnew()\nc()\n>>>>>>> REPLACE\n";
+    let diff = unified("@@ -2,3 +2,3 @@\n b()\n-old()\n+new()\n c()\n");
+    let json = |text: &str| serde_json::to_string(text).unwrap();
+    for patch in [
+        format!("f\n{block}"),
+        format!("f\n```python\n{block}```\n"),
+        format!("```python\nf\n{block}```\n"),
+        format!("I change the call:\n\n**`f`**\n{block}\nThat is all.\n"),
+        format!(
+            "f\n{}",
+            block.replace("<<<<<<< SEARCH", "------- SEARCH").replace(">>>>>>> REPLACE", "+++++++ REPLACE")
+        ),
+        format!("<![CDATA[\n{diff}]]>"),
+        json(&diff),
+        json(&json(&diff)),
+        json(&json(&json(&diff))),
+        diff.trim_end().replace('\n', "\\n"),
+        format!("{{\"patch\": {}}}", json(&diff)),
+    ] {
+        check(FILE, &patch, &after);
+    }
+    let two = format!(
+        "f\n{block}<<<<<<< SEARCH\nd()\n=======\nd()\ne()\n>>>>>>> REPLACE\n\ng/h.txt\n<<<<<<< SEARCH\n=======\nx\n>>>>>>> REPLACE\n"
+    );
+    let files = applied(&[("f", FILE)], &two).unwrap();
+    assert_eq!((files["f"].clone(), files["g/h.txt"].as_str()), (format!("{after}e()\n"), "x\n"));
+    for (patch, words) in [
+        (block.to_owned(), ["line 1", "no path"]),
+        (format!("f\n{}", block.replace(">>>>>>> REPLACE\n", "")), ["does not end", "cut off"]),
+        (format!("f\n{}", block.replace("new()", "=======")), ["line 8", "within the block"]),
+        (format!("f\n{block}>>>>>>> REPLACE\n"), ["line 11", "outside of any block"]),
+        (format!("f\n{block}@@\n-c()\n"), ["line 11", "outside of any block"]),
+    ] {
+        refused(&[("f", FILE)], &patch, &words);
+    }
+}
