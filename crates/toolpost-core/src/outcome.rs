@@ -195,6 +195,9 @@ pub struct Metadata {
     /// `false` where what the call has changed is not kept, so that it cannot be undone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<bool>,
+    /// Folders in which the call has changed something that an undo does not cover, such as `node_modules`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_undone: Vec<String>,
     /// Whether the call was made in another session, from which this one was forked: it is counted there.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub forked: bool,
@@ -205,6 +208,7 @@ impl Metadata {
     pub(crate) fn map_text(mut self, change: &dyn Fn(&str) -> String) -> Metadata {
         self.repairs = self.repairs.into_iter().map(|repair| repair.map_text(change)).collect();
         self.files_accessed.iter_mut().for_each(|name| *name = change(name));
+        self.not_undone.iter_mut().for_each(|name| *name = change(name));
         for planned in self.dry_run.iter_mut().flat_map(|dry_run| &mut dry_run.changes) {
             planned.path = change(&planned.path);
         }

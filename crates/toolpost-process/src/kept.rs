@@ -37,6 +37,8 @@ pub struct Kept {
     pub is_whole: bool,
     /// Whether there were more than [`MOST_PATHS`] paths. The others have no record.
     pub is_cut: bool,
+    /// The dependency folders in which the command has changed something, or was about to. What is in them has no records.
+    pub left_out: Vec<PathBuf>,
 }
 
 /// What was at a path.
@@ -184,6 +186,13 @@ pub fn read(spool: &mut File) -> io::Result<Kept> {
                 kept.is_cut = true;
                 continue;
             }
+            Kind::LeftOut => {
+                let folder = path(&entry.path);
+                if !kept.left_out.contains(&folder) {
+                    kept.left_out.push(folder);
+                }
+                continue;
+            }
             Kind::Copy => {
                 copies.insert(entry.path, (entry.mode, entry.content));
                 continue;
@@ -247,6 +256,8 @@ pub struct Changed {
     pub is_whole: bool,
     /// As in [`Kept`].
     pub is_cut: bool,
+    /// As in [`Kept`].
+    pub left_out: Vec<PathBuf>,
 }
 
 /// A path at which something else is than before.
@@ -320,9 +331,15 @@ const MOST_PUT_BACK: u64 = 16 << 20;
 /// it is read now.
 #[cfg(target_os = "linux")]
 pub fn changes(spool: &mut File, roots: &[PathBuf]) -> io::Result<Changed> {
-    let kept = read(spool)?;
+    let mut kept = read(spool)?;
     let roots = crate::linux::Roots::open(roots);
-    let mut changed = Changed { is_whole: kept.is_whole, is_cut: kept.is_cut, ..Changed::default() };
+    let Kept { is_whole, is_cut, left_out, .. } = &mut kept;
+    let mut changed = Changed {
+        is_whole: *is_whole,
+        is_cut: *is_cut,
+        left_out: std::mem::take(left_out),
+        ..Changed::default()
+    };
     let mut room_put_back = MOST_PUT_BACK;
     let of_record = |record: &Record| match &record.before {
         Before::File { content, .. } => content.bytes(),
@@ -535,6 +552,8 @@ pub(crate) enum Kind {
     End,
     /// There are more paths than are recorded.
     Cut,
+    /// A dependency folder in which something changes.
+    LeftOut,
     Absent,
     File,
     Mode,
@@ -552,7 +571,7 @@ pub(crate) enum Kind {
     LeftAsFound,
 }
 
-const KINDS: [Kind; 15] = [
+const KINDS: [Kind; 16] = [
     Kind::Begin,
     Kind::End,
     Kind::Cut,
@@ -568,6 +587,7 @@ const KINDS: [Kind; 15] = [
     Kind::Left,
     Kind::LeftByAnother,
     Kind::LeftAsFound,
+    Kind::LeftOut,
 ];
 
 /// Added to the kind where the last copy of the path is what the command has left.

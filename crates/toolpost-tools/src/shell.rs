@@ -15,7 +15,7 @@ pub use background::Background;
 pub use bash::Bash;
 pub use bash_kill::BashKill;
 pub use bash_output::BashOutput;
-pub use kept::read_changes;
+pub use kept::{CommandChanges, read_changes};
 pub use settings::{Confinement, Outside, Settings};
 
 pub(crate) use bash::view_of;

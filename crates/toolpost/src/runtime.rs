@@ -264,7 +264,8 @@ pub(crate) fn undo_journal(config: &Config, store: &Arc<dyn Store>, root: &str) 
     let spools = config.store.as_ref().and_then(|url| url.spools(config.data_directory.as_deref()));
     let Some(folder) = spools else { return journal };
     let roots = config.workspace.as_ref().map(|disk| disk.roots()).unwrap_or_default();
-    let read: ReadSpool = Box::new(move |spool| Ok(toolpost_tools::shell::read_changes(spool, &roots)?.0));
+    let read: ReadSpool =
+        Box::new(move |spool| Ok(toolpost_tools::shell::read_changes(spool, &roots)?.changes));
     journal.with_spools(folder, Some(read))
 }
 

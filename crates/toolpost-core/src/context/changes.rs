@@ -25,6 +25,14 @@ impl Context {
         self.call.journal.as_ref().map_or(Ok(()), |journal| journal.command_changed(changes))
     }
 
+    /// Takes note of folders, by their display names, in which a command of this call has changed something that is not
+    /// recorded, so that an undo does not cover it.
+    pub fn leave_out_of_undo(&self, folders: Vec<String>) {
+        if let Some(journal) = &self.call.journal {
+            journal.leave_out(folders);
+        }
+    }
+
     /// The SHA-256, in hexadecimal digits, of a file's content before or after this call; computed unless the journal knows it.
     pub fn hash_of(&self, name: &str, content: &[u8]) -> String {
         let known = self.call.journal.as_ref().and_then(|journal| journal.hash_of(name, content));

@@ -22,6 +22,7 @@ pub(super) fn with_run_by_git(policy: &Policy, run: &[RunByGit]) -> Policy {
         let (path, why) = match run {
             RunByGit::Named(path) => (path, "git runs it or takes its configuration from it"),
             RunByGit::Completes(path) => (path, "it would make its folder a git repository"),
+            RunByGit::Identifies(path) => (path, "its folder is a git repository by it"),
             // No rule about one name of a file opens what another denies by its other name.
             RunByGit::Linked { path, name } if policy.is_denied_by_rule(Capability::Write, name) => {
                 let access = Access::path(Capability::Write, path.as_str());

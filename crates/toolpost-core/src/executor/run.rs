@@ -118,6 +118,7 @@ impl Executor {
             }
         };
         let is_success = result.is_ok();
+        metadata.not_undone = journal.as_ref().map(|journal| journal.not_undone()).unwrap_or_default();
         let journal = journal.filter(|journal| journal.has_changes());
         let lost = journal.as_ref().and_then(|journal| journal.lost());
         let is_kept = lost.is_none() && journal.as_ref().is_none_or(|journal| journal.is_kept());

@@ -76,6 +76,9 @@ pub enum RunByGit {
     Named(String),
     /// By its display name: once it is there, the folder above it is a repository.
     Completes(String),
+    /// By its display name: without it, the folder above it would no longer be known for a repository, and its
+    /// configuration would be free.
+    Identifies(String),
     /// A link gives it another name, by which rules and the protected list may mean it.
     Linked {
         /// Its display name.

@@ -65,9 +65,8 @@ pub(crate) fn run_by_git(
         }
         let named = target.ancestors().filter(|path| protected.contains(&path.to_path_buf()));
         run.extend(named.filter_map(|path| survey.name(path)).map(RunByGit::Named));
-        // Without these names nobody would know the folder for a repository, and its configuration would be free.
         if target.file_name().is_some_and(is_part) && target.parent().is_some_and(is_repository) {
-            run.extend(survey.name(target).map(RunByGit::Named));
+            run.extend(survey.name(target).map(RunByGit::Identifies));
         }
         let completing = target.ancestors().filter(|path| completes(path, &targets));
         run.extend(completing.filter_map(|path| survey.name(path)).map(RunByGit::Completes));

@@ -89,42 +89,61 @@ impl Records {
         let is_short = spool.metadata().is_ok_and(|metadata| metadata.len() < SHORT);
         let tell = move |ctx: &Context| {
             let roots = ctx.workspace().roots();
-            let (changes, missing) = read_changes(&mut spool, &roots)?;
+            let CommandChanges { changes, missing, left_out } = read_changes(&mut spool, &roots)?;
             ctx.command_changed(changes)?;
-            Ok(missing)
+            ctx.leave_out_of_undo(left_out.clone());
+            Ok((missing, left_out))
         };
         let told = match is_short {
             true => ctx.blocking(tell).await,
             false => ctx.blocking_in_pool(tell).await,
         };
-        let missing = match told {
-            Ok(missing) => missing,
-            Err(error) => vec![error.to_string()],
+        let (missing, left_out) = match told {
+            Ok(told) => told,
+            Err(error) => (vec![error.to_string()], Vec::new()),
         };
-        match missing.as_slice() {
-            [] => Undo::default(),
-            missing => {
-                let note = format!("undo will not restore all that it changed: {}", missing.join("; "));
-                Undo { is_limited: true, note: Some(note) }
-            }
+        let limits = [
+            (!missing.is_empty())
+                .then(|| format!("undo will not restore all that it changed: {}", missing.join("; "))),
+            uncovered(&left_out),
+        ];
+        let notes: Vec<String> = limits.into_iter().flatten().collect();
+        match notes.is_empty() {
+            true => Undo::default(),
+            false => Undo { is_limited: true, note: Some(notes.join("; ")) },
         }
     }
 }
 
+/// The sentence, without its full stop, about dependency folders that an undo does not cover.
+fn uncovered(folders: &[String]) -> Option<String> {
+    let more = folders.len().saturating_sub(MOST_NAMES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let names = folders.iter().take(MOST_NAMES).map(|name| format!("`{}`", crate::one_line(name)));
+    let names: Vec<String> = names.collect();
+    (!names.is_empty()).then(|| format!("undo does not cover what it changed in {}{more}", names.join(", ")))
+}
+
+/// The changes of a command.
+#[derive(Debug)]
+pub struct CommandChanges {
+    /// What it has changed. What it has put back is among them, the same before and after.
+    pub changes: Vec<CommandChange>,
+    /// What cannot be undone, in words.
+    pub missing: Vec<String>,
+    /// The dependency folders in which it has changed something, which is not recorded, by their display names.
+    pub left_out: Vec<String>,
+}
+
 /// Reads what the guard of a command has recorded and compares it with what is there now. The roots are those of the
 /// workspace, the first one first.
-///
-/// What the command has put back comes with the changes, the same before and after. Beside them comes what cannot be undone,
-/// in words.
-pub fn read_changes(
-    spool: &mut Spool,
-    roots: &[String],
-) -> Result<(Vec<CommandChange>, Vec<String>), ToolError> {
+pub fn read_changes(spool: &mut Spool, roots: &[String]) -> Result<CommandChanges, ToolError> {
     let paths: Vec<PathBuf> = roots.iter().map(PathBuf::from).collect();
     let failed = |error: std::io::Error| {
         ToolError::execution(format!("the records of what the command changed could not be read: {error}"))
     };
-    let Changed { changes, put_back, is_whole, is_cut } = kept::changes(spool, &paths).map_err(failed)?;
+    let Changed { changes, put_back, is_whole, is_cut, left_out } =
+        kept::changes(spool, &paths).map_err(failed)?;
     let mut told = Vec::with_capacity(changes.len());
     let (mut lost, mut unnamed, mut shared, mut large) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for Change { path, at_us, before, after } in changes {
@@ -175,7 +194,8 @@ pub fn read_changes(
     if !is_whole {
         missing.push("some changes could not be recorded".to_owned());
     }
-    Ok((told, missing))
+    let left_out = left_out.iter().filter_map(|folder| name(folder, &paths)).collect();
+    Ok(CommandChanges { changes: told, missing, left_out })
 }
 
 /// The display name of a path: relative to the first root, absolute in the others. None if it is not text.

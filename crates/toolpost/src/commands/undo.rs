@@ -159,6 +159,15 @@ fn notes(report: &Report, running: &[String]) -> Vec<String> {
             "the later call {id} ({tool}, {at} UTC) can never be undone, because what it changed was too large to be kept"
         ));
     }
+    for call in report.target.calls.iter().filter(|call| !call.not_undone.is_empty()) {
+        let folders: Vec<String> =
+            call.not_undone.iter().map(|folder| format!("`{}`", one_line(folder))).collect();
+        notes.push(format!(
+            "what the call {} has changed in {} stays as it is: changes of dependency folders are not recorded",
+            one_line(&call.call),
+            folders.join(", ")
+        ));
+    }
     if report.target.deleted > 0 {
         let calls = match report.target.deleted {
             1 => "1 call".to_owned(),
@@ -340,9 +349,14 @@ fn as_json(report: &Report, wish: &Wish<'_>, error: Option<&ToolError>) -> serde
         .target
         .calls
         .iter()
-        .map(
-            |call| json!({"call": call.call, "session": call.session, "atMs": call.at_ms, "tool": call.tool}),
-        )
+        .map(|call| {
+            let mut known =
+                json!({"call": call.call, "session": call.session, "atMs": call.at_ms, "tool": call.tool});
+            if !call.not_undone.is_empty() {
+                known["notUndone"] = json!(call.not_undone);
+            }
+            known
+        })
         .collect();
     let mut all = json!({
         "success": error.is_none(),

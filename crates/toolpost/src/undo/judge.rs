@@ -240,10 +240,13 @@ fn back(undo: &Undo<'_>, state: &Exact, base: &Held, theirs: &Held) -> Result<Ba
         return files(store, (content, *mode), base, theirs);
     }
     let is_base = match (state, base, theirs) {
-        // What goes goes with whatever mode it has got since.
         (Exact::File { content, .. }, Held::File { hash, .. }, _) => hex(&Sha256::digest(content)) == *hash,
         _ => is(state, base),
     };
+    if is_base && *theirs == Held::Absent && !is(state, base) {
+        let why = "the call made it, and its mode was changed since: to undo that would remove it";
+        return Ok(Err(why.to_owned()));
+    }
     if is_base {
         return Ok(exact(store, theirs)?.map(|wanted| (wanted, false)));
     }
@@ -411,7 +414,12 @@ fn protect(undo: &Undo<'_>, items: &mut [Item]) {
         let is_free = |name: &str| undo.policy.is_open_to_commands(Capability::Write, name, &[]);
         let is_run = run.iter().any(|run| {
             // A link by another name matters where that name is protected.
-            let is_harmless = matches!(run, RunByGit::Linked { name, .. } if is_free(name));
+            let is_harmless = match run {
+                RunByGit::Linked { name, .. } => is_free(name),
+                // Git reads no more from it than the name of a branch.
+                RunByGit::Identifies(_) => stays_head(item),
+                _ => false,
+            };
             !is_harmless && is_about(run, &item.name)
         });
         if !is_free(&item.name) || is_run {
@@ -425,9 +433,18 @@ fn protect(undo: &Undo<'_>, items: &mut [Item]) {
     }
 }
 
+/// Whether this is the branch of a repository, before and after: its folder stays one.
+fn stays_head(item: &Item) -> bool {
+    let is_file = |state: &Exact| matches!(state, Exact::File { .. });
+    item.name.rsplit('/').next() == Some("HEAD") && is_file(&item.now) && is_file(&item.wanted)
+}
+
 /// Whether what git runs is this name, or a folder above it.
 fn is_about(run: &RunByGit, name: &str) -> bool {
-    let (RunByGit::Named(path) | RunByGit::Completes(path) | RunByGit::Linked { path, .. }) = run;
+    let (RunByGit::Named(path)
+    | RunByGit::Completes(path)
+    | RunByGit::Identifies(path)
+    | RunByGit::Linked { path, .. }) = run;
     name.strip_prefix(path.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 

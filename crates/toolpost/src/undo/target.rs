@@ -15,6 +15,8 @@ pub(crate) struct Call {
     pub(crate) at_ms: u64,
     /// The tool, where the log knows it.
     pub(crate) tool: Option<String>,
+    /// Folders in which it has changed something that is not recorded, where the log knows it.
+    pub(crate) not_undone: Vec<String>,
 }
 
 /// The changes that are to be taken back, the last one first.
@@ -268,11 +270,19 @@ fn calls(undo: &Undo<'_>, changes: &[KeptChange]) -> Result<Vec<Call>, ToolError
             session: change.session.clone(),
             at_ms: change.at_ms,
             tool: None,
+            not_undone: Vec::new(),
         });
     }
     let mut all: Vec<Call> = all.into_values().rev().collect();
     for call in &mut all {
-        call.tool = tool(undo, &call.call)?;
+        let query = EventQuery { call: Some(call.call.clone()), ..EventQuery::default() };
+        for logged in undo.store.events(&query)? {
+            match logged.event.kind {
+                EventKind::CallStarted { tool, .. } => call.tool = Some(tool),
+                EventKind::CallFinished { metadata, .. } => call.not_undone = metadata.not_undone,
+                _ => {}
+            }
+        }
     }
     Ok(all)
 }

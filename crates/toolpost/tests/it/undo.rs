@@ -5,6 +5,7 @@ mod beside;
 mod git;
 mod large;
 mod limits;
+mod links;
 mod overlap;
 mod sequences;
 

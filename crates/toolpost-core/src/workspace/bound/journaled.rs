@@ -24,6 +24,8 @@ pub(crate) struct Journaled {
     has_more: AtomicBool,
     /// Files that were too large to be kept, each with its size.
     too_large: Mutex<Vec<(String, u64)>>,
+    /// Folders in which a command has changed something that is not recorded.
+    not_undone: Mutex<Vec<String>>,
 }
 
 impl Journaled {
@@ -36,6 +38,7 @@ impl Journaled {
             is_pending: Mutex::default(),
             has_more: AtomicBool::new(false),
             too_large: Mutex::default(),
+            not_undone: Mutex::default(),
         }
     }
 
@@ -154,6 +157,16 @@ impl Journaled {
     pub(crate) fn command_changed(&self, changes: Vec<CommandChange>) -> Result<(), ToolError> {
         self.has_more.store(true, Ordering::Release);
         self.journal.command_changed(&self.session, &self.call, changes)
+    }
+
+    /// Takes note of folders in which a command has changed something that is not recorded.
+    pub(crate) fn leave_out(&self, folders: Vec<String>) {
+        self.not_undone.lock().unwrap_or_else(PoisonError::into_inner).extend(folders);
+    }
+
+    /// The folders that [`Journaled::leave_out`] was given.
+    pub(crate) fn not_undone(&self) -> Vec<String> {
+        self.not_undone.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Tells that the call, which has handed something over, is done.

@@ -33,12 +33,19 @@ impl Guard {
         }
     }
 
-    /// The path of a place, if it is recorded.
-    fn kept_path(&self, place: &Place) -> Option<Vec<u8>> {
+    /// The path of a place, if it is recorded. If it lies in a dependency folder, that is recorded instead.
+    fn kept_path(&mut self, place: &Place) -> Option<Vec<u8>> {
         if !self.keeps() || matches!(place.name.as_slice(), b"." | b"..") || is_gone(place) {
             return None;
         }
-        Some(place.path()).filter(|path| self.names.is_kept(path))
+        let path = place.path();
+        if self.names.is_kept(&path) {
+            return Some(path);
+        }
+        if let (Some(folder), Some(spool)) = (self.names.left_out(&path), &mut self.spool) {
+            spool.leave_out(folder);
+        }
+        None
     }
 
     /// Before something new gets this name.
@@ -68,9 +75,13 @@ impl Guard {
     pub(super) fn keep_placed(&mut self, place: &Place) {
         let Some(path) = self.kept_path(place) else { return };
         let found = place.stat().ok().flatten().filter(|stat| !kind(stat).is_dir());
-        if let Some(spool) = &mut self.spool {
-            spool.seen.placed(path, found.as_ref());
+        let Some(spool) = &mut self.spool else { return };
+        if found.as_ref().is_some_and(|stat| kind(stat) == FileType::Symlink)
+            && let Ok(text) = text_of_link(place.parent.as_fd(), OsStr::from_bytes(&place.name))
+        {
+            spool.seen.placed_link(path.clone(), text);
         }
+        spool.seen.placed(path, found.as_ref());
     }
 
     /// After what had this name was removed.
@@ -271,12 +282,16 @@ fn keep_at(spool: &mut Spool, folder: BorrowedFd<'_>, name: &[u8], path: &[u8]) 
         Err(_) => return spool.miss(),
     };
     let text = match kind(&stat) {
-        FileType::Symlink => rustix::fs::readlinkat(folder, name, Vec::new()).map(|text| text.into_bytes()),
+        FileType::Symlink => text_of_link(folder, name),
         _ => Ok(Vec::new()),
     };
     let Ok(text) = text else { return spool.miss() };
     let open = || rustix::fs::openat(folder, name, READ, Mode::empty());
     spool.keep(path, &Found::Object { stat: &stat, open: &open, text }, Depth::Whole);
+}
+
+fn text_of_link(folder: BorrowedFd<'_>, name: &OsStr) -> rustix::io::Result<Vec<u8>> {
+    rustix::fs::readlinkat(folder, name, Vec::new()).map(std::ffi::CString::into_bytes)
 }
 
 /// Records something by its folder, its name in it and its path; whether to look inside.

@@ -381,6 +381,12 @@ impl Names {
         self.roots.iter().any(is_kept) && self.marked_above(path).is_none()
     }
 
+    /// The dependency folder because of which a change of this path is not recorded.
+    pub(super) fn left_out(&self, path: &[u8]) -> Option<Vec<u8>> {
+        let roots = self.roots.iter().filter(|root| below(&root.path, path).is_some());
+        roots.filter_map(|root| self.dependencies.outermost(root, path)).next()
+    }
+
     /// Whether names below this folder are judged at all.
     pub(super) fn concerns(&self, folder: &[u8]) -> bool {
         self.roots.iter().any(|root| below(&root.path, folder).is_some())

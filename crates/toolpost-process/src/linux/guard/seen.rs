@@ -6,8 +6,8 @@
 //! moved without writing it is told from what it was then by its number, its time and its size.
 
 use super::caller::kind;
-use rustix::fs::Stat;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
+use rustix::fs::{FileType, Stat};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::mem::MaybeUninit;
 use std::ops::Bound;
@@ -64,10 +64,12 @@ impl Rest {
         Rest { id: id(stat), modified, size: stat.st_size, mode: stat.st_mode, is_moved, is_foreign: false }
     }
 
-    /// Whether nobody has written it since. Its mode may have changed.
+    /// Whether nobody has written it since. Its mode may have changed. The text of a link never changes, so its time
+    /// says nothing: whoever copies a link with its times sets it afterwards.
     fn is(&self, stat: &Stat) -> bool {
         let now = Rest::of(stat, self.is_moved);
-        (now.id, now.modified, now.size) == (self.id, self.modified, self.size)
+        let is_link = kind(stat) == FileType::Symlink;
+        (now.id, now.size) == (self.id, self.size) && (is_link || now.modified == self.modified)
     }
 }
 
@@ -95,6 +97,9 @@ pub(super) struct Seen {
     /// The watches, the oldest first.
     order: VecDeque<i32>,
     placed: BTreeMap<Vec<u8>, Placed>,
+    /// The texts of the links that the command has put at paths. The number of a link that was removed may be given to
+    /// another one at once.
+    links: HashMap<Vec<u8>, Vec<u8>>,
     /// What was there when the command came upon it, or has moved it there.
     rest: HashMap<Vec<u8>, Rest>,
     /// Paths to which the command is about to move what somebody else has changed.
@@ -193,6 +198,16 @@ impl Seen {
             }
             None => drop(self.placed.remove(&path)),
         }
+    }
+
+    /// After the command has put a link with this text at a path.
+    pub(super) fn placed_link(&mut self, path: Vec<u8>, text: Vec<u8>) {
+        self.links.insert(path, text);
+    }
+
+    /// Whether the link at this path, which has this text, is another one than the command has put there.
+    pub(super) fn is_other_link(&self, path: &[u8], text: &[u8]) -> bool {
+        self.links.get(path).is_some_and(|known| known != text)
     }
 
     /// After the command has removed what was at a path.

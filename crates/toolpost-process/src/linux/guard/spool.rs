@@ -7,7 +7,7 @@ use super::seen::{Id, Last, Seen, id};
 use crate::kept::{Entry, Kind, LARGEST_FILE, MOST_BYTES, MOST_PATHS, Stamp};
 use crate::linux::{Roots, sys};
 use rustix::fs::{CWD, FileType, Mode, OFlags, Stat};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
@@ -30,6 +30,8 @@ const MOST_COPIED: u64 = 4 << 20;
 
 /// Maximum number of such copies.
 const MOST_COPIES: usize = 256;
+/// Maximum number of dependency folders to name.
+const MOST_LEFT_OUT: usize = 16;
 
 /// How much of a path is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,6 +75,8 @@ pub(in crate::linux) struct Spool {
     to_copy: Vec<Id>,
     /// Files that got a further name from the command, with the path under which each was there before.
     linked: HashMap<(u64, u64), Vec<Vec<u8>>>,
+    /// Dependency folders in which something was changed.
+    left_out: BTreeSet<Vec<u8>>,
     /// How much content may still be kept.
     left: u64,
     is_whole: bool,
@@ -97,6 +101,7 @@ impl Spool {
             copied: (0, 0),
             to_copy: Vec::new(),
             linked: HashMap::new(),
+            left_out: BTreeSet::new(),
             left: MOST_BYTES,
             is_whole: is_ready.is_ok() && size.is_ok(),
             is_cut: false,
@@ -207,8 +212,13 @@ impl Spool {
                     let Ok(text) = found.text() else { continue };
                     let stat = found.stat();
                     let bytes = u64::try_from(stat.st_size).unwrap_or(0);
-                    let left = Entry::new(Kind::Left, path);
-                    Entry { mode: stat.st_mode, bytes, stamp: stamp(stat), text, ..left }
+                    let is_link = FileType::from_raw_mode(stat.st_mode) == FileType::Symlink;
+                    if is_link && self.seen.is_other_link(path, &text) {
+                        Entry::new(Kind::LeftByAnother, path)
+                    } else {
+                        let left = Entry::new(Kind::Left, path);
+                        Entry { mode: stat.st_mode, bytes, stamp: stamp(stat), text, ..left }
+                    }
                 }
             };
             let is_copied = copied.get(path.as_slice()).is_some_and(|of| self.seen.is_placed(path, *of));
@@ -226,6 +236,14 @@ impl Spool {
     /// Whether there is no room for another path.
     pub(super) fn is_full(&self) -> bool {
         self.is_cut
+    }
+
+    /// Takes note that something in a dependency folder is about to change.
+    pub(super) fn leave_out(&mut self, folder: Vec<u8>) {
+        if self.left_out.len() < MOST_LEFT_OUT && !self.left_out.contains(&folder) {
+            self.write(&Entry::new(Kind::LeftOut, &folder));
+            self.left_out.insert(folder);
+        }
     }
 
     /// Takes note that something could not be looked at.

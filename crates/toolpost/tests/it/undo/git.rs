@@ -58,6 +58,43 @@ impl World {
     }
 }
 
+/// The branch, all refs and what differs from the last commit.
+fn state(world: &World) -> [String; 4] {
+    let head = git_in(&world.home.path("repo"), &["symbolic-ref", "-q", "HEAD"]).1;
+    let content = std::fs::read_to_string(world.home.path("repo/a.txt")).unwrap();
+    [head, world.git(&["for-each-ref"]), world.git(&["status", "--porcelain"]), content]
+}
+
+#[test]
+fn guarantee_35_a_change_of_the_branch_goes_back_and_forth() {
+    for line in [
+        "git checkout -q other",
+        "git switch -q other",
+        "git switch -q -c topic",
+        "git checkout -q -b topic && echo 3 >> a.txt",
+        "git checkout -q --detach && echo 3 >> a.txt && git commit -qam three",
+        "git switch -q other && git switch -q -",
+        "git switch -q --orphan new",
+    ] {
+        let world = World::repository();
+        world.git(&["checkout", "-q", "-b", "other"]);
+        world.write("a.txt", "other\n");
+        world.git(&["commit", "-qam", "other"]);
+        world.git(&["checkout", "-q", "main"]);
+        let before = state(&world);
+        world.agent(&format!("{line}; echo > new.txt"));
+        let there = world.home.path("repo/a.txt").exists().then(|| state(&world));
+        let ran = world.run(&["undo"]);
+        assert_eq!((ran.status, state(&world)), (0, before), "{line}: {}", ran.stderr);
+        world.is_sound(line);
+        let ran = world.run(&["redo"]);
+        assert_eq!(ran.status, 0, "{line}: {}", ran.stderr);
+        if let Some(there) = there {
+            assert_eq!(state(&world), there, "{line}");
+        }
+    }
+}
+
 const COMMIT: &str = "echo 2 > a.txt && git add -A && git commit -qm two";
 
 #[test]

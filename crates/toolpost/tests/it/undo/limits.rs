@@ -174,3 +174,61 @@ fn the_work_grows_with_the_names_and_not_faster() {
         assert!(many * 10 < few * 45, "{counts:?}");
     }
 }
+
+#[test]
+fn changes_of_dependency_folders_are_named_by_the_call_and_by_the_undo() {
+    let world = World::new();
+    world.write("node_modules/x/index.js", "1\n");
+    let told = world.works(&[
+        "call",
+        "bash",
+        "command=echo 2 > node_modules/x/index.js && echo 2 > a.txt",
+        "--allow",
+        "exec",
+    ]);
+    assert_eq!(told["metadata"]["notUndone"], json!(["node_modules"]), "{told}");
+    assert!(
+        told["output"].as_str().unwrap().contains("[undo does not cover what it changed in `node_modules`]"),
+        "{told}"
+    );
+    let ran = world.run(&["undo"]);
+    assert!(ran.status == 0 && ran.stderr.contains("in `node_modules` stays as it is"), "{}", ran.stderr);
+    assert!(!world.is_there("a.txt"));
+    assert_eq!(std::fs::read_to_string(world.home.path("repo/node_modules/x/index.js")).unwrap(), "2\n");
+    // Reading there is no change.
+    let told =
+        world.works(&["call", "bash", "command=cat node_modules/x/index.js > b.txt", "--allow", "exec"]);
+    assert_eq!(told["metadata"].get("notUndone"), None, "{told}");
+}
+
+#[test]
+fn a_new_file_whose_mode_a_person_has_changed_is_not_removed() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::new();
+    world.works(&["call", "bash", "command=echo echo > run.sh && chmod 644 run.sh", "--allow", "exec"]);
+    let path = world.home.path("repo/run.sh");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let ran = world.run(&["undo"]);
+    assert!(ran.status == 1 && ran.stderr.contains("its mode was changed since"), "{}", ran.stderr);
+    assert!(world.is_there("run.sh"));
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    assert_eq!(world.run(&["undo"]).status, 0);
+    assert!(!world.is_there("run.sh"));
+}
+
+#[test]
+fn folders_get_their_modes_back_although_a_file_is_left_out() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::new();
+    world.write("src/a.txt", "1\n");
+    let mode = || world.home.path("repo/src").metadata().unwrap().permissions().mode() & 0o7777;
+    let before = mode();
+    world.works(&["call", "bash", "command=chmod 700 src && echo 2 > src/a.txt", "--allow", "exec"]);
+    assert_eq!(mode(), 0o700);
+    world.write("src/a.txt", "3\n");
+    assert_eq!(world.run(&["undo"]).status, 1);
+    assert_eq!(mode(), 0o700);
+    assert_eq!(world.run(&["undo", "--partial"]).status, 0);
+    assert_eq!(mode(), before);
+    assert_eq!(std::fs::read_to_string(world.home.path("repo/src/a.txt")).unwrap(), "3\n");
+}

@@ -90,6 +90,14 @@ impl Dependencies {
         self.depth(root, &[folder, b"/x"].concat()).is_some()
     }
 
+    /// The outermost dependency folder of this root that a path is, or lies in.
+    pub(super) fn outermost(&self, root: &Root, path: &[u8]) -> Option<Vec<u8>> {
+        let inside = [path, b"/x"].concat();
+        let count = self.depth(root, &inside)?;
+        let mut ends = (1..inside.len()).filter(|at| inside[*at] == b'/');
+        Some(inside[..ends.nth(count.checked_sub(1)?)?].to_vec())
+    }
+
     fn is_one(&self, folder: &[u8]) -> bool {
         self.names.iter().any(|name| name == last(folder)) || self.folders.contains(folder)
     }
