@@ -41,10 +41,10 @@ impl Protected {
     }
 
     /// Whether it closes files to commands, in folders of this owner. No file tool has any business inside a repository,
-    /// but git does; what chooses programs there is listed apart. Nor has one to make a dependency folder, as package
-    /// managers do.
+    /// but git and Mercurial do; what chooses programs there is listed apart. Nor has one to make a dependency folder, as
+    /// package managers do.
     pub fn binds_commands(&self, owner: Owner) -> bool {
-        let is_of_tools = self.pattern == ".git" || MARKERS.contains(&self.pattern);
+        let is_of_tools = matches!(self.pattern, ".git" | ".hg") || MARKERS.contains(&self.pattern);
         !is_of_tools && (owner == Owner::User || self.holds_in_dependencies())
     }
 }
@@ -207,6 +207,44 @@ mod tests {
             ".pylintrc",
             "lib/pylintrc",
             ".asdfrc",
+            ".git/remotes/origin",
+            ".git/branches/main",
+            ".git/modules/a/branches/x",
+            ".hg/hgrc",
+            ".hg/hgrc-not-shared",
+            ".hg/dirstate",
+            ".jj/repo/config.toml",
+            ".sl/config",
+            "lefthook-local.yml",
+            "lefthook-local.toml",
+            ".lefthook-local.json",
+            "lefthook.toml",
+            "lefthook.yml",
+            ".config/lefthook.jsonc",
+            ".lefthook/pre-commit/x.sh",
+            ".pnpmfile.mjs",
+            ".pnpmfile.cjs",
+            "pnpmfile.js",
+            ".mise/config.toml",
+            ".mise/tasks/x",
+            "mise/config.local.toml",
+            "mise.local.toml",
+            ".mise.ci.toml",
+            ".config/mise/config.toml",
+            ".config/mise.toml",
+            "bunfig.toml",
+            ".tool-versions",
+            "rust-toolchain",
+            "crates/a/rust-toolchain.toml",
+            "lint-staged.config.mjs",
+            ".lintstagedrc.json",
+            "ansible.cfg",
+            ".idea/watcherTasks.xml",
+            ".bazelrc",
+            "user.bazelrc",
+            ".bazelrc.local",
+            ".latexmkrc",
+            "latexmkrc",
         ] {
             assert!(asks(Capability::Write, path), "{path}");
         }
@@ -249,6 +287,11 @@ mod tests {
         assert!(binds(&target("p/GIT~1"), Owner::Dependency));
         assert!(binds(&target("a/.npmrc"), Owner::User) && !binds(&target("a/.npmrc"), Owner::Dependency));
         assert!(binds(&target("a/.git/config"), Owner::Dependency));
+        // Mercurial changes its own folder, but not what it runs.
+        assert!(!binds(&target(".hg/dirstate"), Owner::User) && binds(&target(".hg/hgrc"), Owner::User));
+        assert!(
+            binds(&target(".git/branches/main"), Owner::User) && !binds(&target(".git/refs/x"), Owner::User)
+        );
     }
 
     #[test]
@@ -319,6 +362,11 @@ mod tests {
             "git/config",
             "hooks/pre-commit",
             ".vscode/extensions.json",
+            "docs/lefthook.md",
+            "toolchain.toml",
+            "lint-staged.md",
+            "mise.md",
+            "tools/bazel.md",
             "",
             ".",
         ] {

@@ -201,6 +201,52 @@ fn guarantee_15_start_up_files_of_a_home_folder_are_not_written() {
     }
 }
 
+/// In a workspace: version control, hooks and tools that run on their own.
+#[test]
+fn guarantee_15_what_tools_run_unasked_is_not_written() {
+    let files = [
+        ".hg/hgrc",
+        ".jj/repo/config.toml",
+        ".sl/config",
+        ".git/remotes/origin",
+        ".git/branches/main",
+        "lefthook-local.yml",
+        ".lefthook-local.toml",
+        "lefthook.toml",
+        ".pnpmfile.mjs",
+        ".mise/config.toml",
+        "mise.local.toml",
+        "bunfig.toml",
+        ".tool-versions",
+        "rust-toolchain.toml",
+        "rust-toolchain",
+        "lint-staged.config.js",
+        "ansible.cfg",
+        ".idea/watcherTasks.xml",
+        ".bazelrc",
+        ".latexmkrc",
+    ];
+    let user = User::all().remove(0);
+    let lines = files.map(|file| {
+        format!(
+            "(mkdir -p $(dirname {file}); echo x >> {file}) 2>/dev/null; test -f {file} && echo made {file}"
+        )
+    });
+    user.write(
+        "try.sh",
+        &(lines.join("\n") + "\nmkdir -p .hg/store && echo x > .hg/store/a && echo made store\n"),
+    );
+    user.settle();
+    let done = user.bash("bash try.sh");
+    let made: Vec<&str> = done.text.lines().filter(|line| line.starts_with("made ")).collect();
+    assert_eq!(made, ["made store"], "{}", done.text);
+    // A tool that writes files asks about each of them, and about Mercurial's own files too.
+    for file in files.iter().chain(&[".hg/store/a"]) {
+        let ran = user.home.run(&["call", "write", &format!("filePath={file}"), "content=x"]);
+        assert_eq!(ran.status, 3, "{file}: {}{}", ran.stdout, ran.stderr);
+    }
+}
+
 /// What is laid into the home folder for a command was there when it started.
 #[test]
 fn settings_that_were_there_are_not_reported_as_new() {
