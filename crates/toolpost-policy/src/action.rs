@@ -52,6 +52,20 @@ impl Action {
         }
     }
 
+    /// Reads the action of a rule that narrows. A word that differs from a capability only in its case names a tool of some
+    /// dialect, which is much less; where just the tool is meant, `=` says so.
+    pub fn parse_narrowing(text: &str) -> Result<Action, String> {
+        let action = Action::parse(text)?;
+        let Action::Tool(name) = &action else { return Ok(action) };
+        let is_alike = |capability: &Capability| capability.as_str().eq_ignore_ascii_case(name);
+        match Capability::ALL.into_iter().find(is_alike).filter(|_| !text.trim().starts_with('=')) {
+            Some(capability) => Err(format!(
+                "`{name}` names one tool; write `{capability}` for all that does this, or `={name}` for the tool alone"
+            )),
+            None => Ok(action),
+        }
+    }
+
     /// Whether a call of the tool that would use the capability (none: a call that touches nothing) is meant.
     pub fn matches(&self, tool: &str, capability: Option<Capability>, names: &Names) -> bool {
         match self {

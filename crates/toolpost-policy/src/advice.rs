@@ -4,7 +4,8 @@
 //! the words come with the policy ([`Policy::with_advice`]), and this crate's own are about rules and capabilities only.
 
 use super::Policy;
-use super::effect::Layer;
+use super::action::Action;
+use super::effect::{Effect, Layer};
 use super::rule::Rule;
 use crate::capability::{Capabilities, Capability};
 
@@ -79,6 +80,9 @@ impl Policy {
 
     /// What to do about something that the policy does not allow.
     pub fn advise(&self, remedy: &Remedy<'_>) -> String {
+        if let Some(by) = self.denies_whole(remedy) {
+            return self.advise(&Remedy::Denied { by });
+        }
         let own = match remedy {
             Remedy::Grant { missing, .. } => self.parts.iter().find_map(|part| {
                 let is_missing = !missing.difference(part.granted.union(part.askable)).is_empty();
@@ -87,6 +91,20 @@ impl Policy {
             _ => None,
         };
         own.unwrap_or(self.advice)(remedy)
+    }
+
+    /// The rule that denies all that a capability is missing for: to grant the capability would not help.
+    fn denies_whole(&self, remedy: &Remedy<'_>) -> Option<&Rule> {
+        let Remedy::Grant { missing, .. } = remedy else { return None };
+        let mut rules = self.parts.iter().flat_map(|part| part.layers.iter().flat_map(|layer| layer.iter()));
+        rules.find(|rule| {
+            let is_about = match rule.action() {
+                Action::Everything => true,
+                Action::Capability(capability) => missing.has(*capability),
+                Action::Tool(_) => false,
+            };
+            rule.effect() == Effect::Deny && rule.resource().is_everything() && is_about
+        })
     }
 }
 

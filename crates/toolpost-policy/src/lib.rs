@@ -30,6 +30,7 @@ mod names;
 mod pattern;
 mod policy;
 mod profile;
+mod program;
 mod protected;
 mod rule;
 

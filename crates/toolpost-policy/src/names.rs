@@ -122,6 +122,11 @@ impl Names {
         }
     }
 
+    /// The canonical names of the tools that are there.
+    pub(super) fn tools(&self) -> impl Iterator<Item = &str> {
+        self.0.tools.keys().map(String::as_str)
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         Arc::ptr_eq(&self.0, &Names::none().0) || self.0.tools.is_empty()
     }

@@ -3,11 +3,11 @@
 use crate::access::{Access, Resource};
 use crate::capability::{Capabilities, Capability};
 use crate::decision::{self, Decision};
-use crate::effect::{Effect, Layer, Origin};
+use crate::effect::{Effect, Layer};
 use crate::judge::{self, Part, Verdict};
 use crate::names::{Names, ShownNames};
 use crate::profile::Profile;
-use crate::rule::{NotARule, Rule, Target};
+use crate::rule::{Rule, Target};
 use crate::{advice, advice::Advice};
 use std::fmt;
 use std::sync::Arc;
@@ -23,6 +23,8 @@ pub struct Policy {
     pub(crate) advice: Advice,
     /// In whose names of tools decisions are explained.
     pub(crate) dialect: Option<Arc<dyn ShownNames>>,
+    /// Whether a program wrote some of its rules in its own code; see `program`.
+    pub(crate) has_program_rules: bool,
 }
 
 /// A call to be judged.
@@ -77,7 +79,7 @@ impl Policy {
 
     fn from_parts(parts: Vec<Part>) -> Policy {
         let (names, advice) = (Names::none().clone(), advice::in_rules);
-        Policy { parts: parts.into(), names, advice, dialect: None }
+        Policy { parts: parts.into(), names, advice, dialect: None, has_program_rules: false }
     }
 
     /// The policy with a capability granted.
@@ -147,38 +149,10 @@ impl Policy {
         &self.names
     }
 
-    /// The policy with a rule that denies, such as `write: /migrations` or `bash: git push *`.
-    ///
-    /// It holds whatever other rules say, in whichever order they are added. A text that is not a rule is an error. This
-    /// and the next two stand for the program that makes the policy, in the layer of the user's own rules.
-    pub fn deny(&self, rule: &str) -> Result<Policy, NotARule> {
-        let rule = of_the_program(Effect::Deny, rule)?;
-        Ok(self.change(|part| {
-            let list = &mut part.layers[Layer::User as usize];
-            // In front: the first rule that matches speaks for its layer.
-            *list = std::iter::once(&rule).chain(list.iter()).cloned().collect();
-        }))
-    }
-
-    /// The policy with a rule that allows what it matches, also where the capability is absent or the file is protected.
-    ///
-    /// Of the rules that allow and ask, the first that matches decides.
-    pub fn allow_rule(&self, rule: &str) -> Result<Policy, NotARule> {
-        Ok(self.with_rules(Layer::User, vec![of_the_program(Effect::Allow, rule)?]))
-    }
-
-    /// The policy with a rule by which a person is asked about what it matches; it grants nothing by itself.
-    ///
-    /// Of the rules that allow and ask, the first that matches decides.
-    pub fn ask_rule(&self, rule: &str) -> Result<Policy, NotARule> {
-        Ok(self.with_rules(Layer::User, vec![of_the_program(Effect::Ask, rule)?]))
-    }
-
     pub(super) fn change(&self, change: impl Fn(&mut Part)) -> Policy {
         let mut parts = self.parts.to_vec();
         parts.iter_mut().for_each(change);
-        let dialect = self.dialect.clone();
-        Policy { names: self.names.clone(), advice: self.advice, dialect, ..Policy::from_parts(parts) }
+        Policy { parts: parts.into(), ..self.clone() }
     }
 
     /// The policy that allows only what both allow: it decides each access as the stricter of the two.
@@ -195,7 +169,9 @@ impl Policy {
         }
         let names = if self.names.is_empty() { &other.names } else { &self.names };
         let dialect = self.dialect.clone().or_else(|| other.dialect.clone());
-        Policy { names: names.clone(), advice: self.advice, dialect, ..Policy::from_parts(parts) }
+        let has_program_rules = self.has_program_rules || other.has_program_rules;
+        let (names, advice) = (names.clone(), self.advice);
+        Policy { names, advice, dialect, has_program_rules, ..Policy::from_parts(parts) }
     }
 
     /// The capabilities that are granted.
@@ -353,12 +329,6 @@ impl Policy {
     pub fn rules(&self, layer: Layer) -> impl Iterator<Item = &Rule> {
         self.parts.iter().flat_map(move |part| part.layers[layer as usize].iter())
     }
-}
-
-/// A rule that a program writes in its own code.
-fn of_the_program(effect: Effect, rule: &str) -> Result<Rule, NotARule> {
-    let origin = Origin::new(Layer::User, "set by the program", 0);
-    Rule::parse_short(effect, rule, origin).map_err(|why| NotARule { rule: rule.to_owned(), why })
 }
 
 /// Whether a verdict should be reported before another: the stricter first; among asks a protected one, since that

@@ -5,7 +5,7 @@ use toml::de::{DeArray, DeTable};
 use toolpost_core::Capability;
 use toolpost_core::capability::Capabilities;
 use toolpost_core::policy::{Action, Effect, Layer, Names, Origin, Pattern, Policy, Rule};
-use toolpost_core::text::{Errors, Located, Source, kind_of_toml, nearest, parse_toml};
+use toolpost_core::text::{Errors, Source, kind_of_toml, nearest, parse_toml};
 
 /// At most so many rules are taken from a file: as many path patterns are made ready well within two seconds.
 pub const MOST_RULES: usize = 1_000;
@@ -15,11 +15,10 @@ pub const MOST_RULES: usize = 1_000;
 pub struct RuleFile {
     /// The rules, in the order of the file.
     pub rules: Vec<Rule>,
-    /// Keys that mean nothing, with the nearest that does.
-    pub warnings: Vec<Located>,
 }
 
-/// Reads a file that holds nothing but `[[rule]]` tables.
+/// Reads a file that holds nothing but `[[rule]]` tables. A key that means nothing is an error: a rule without it could be
+/// wider than was meant.
 ///
 /// ```
 /// use toolpost_core::policy::{Layer, Names};
@@ -34,21 +33,23 @@ pub struct RuleFile {
 pub fn read_rules(source: &Source<'_>, layer: Layer, names: &Names) -> Result<RuleFile, Errors> {
     let table = parse_toml(source)?;
     let mut reader = Reader::new(source, names);
-    reader.warn_of_other_keys(table.get_ref(), &["rule"], "a file of rules");
+    reader.refuse_other_keys(table.get_ref(), &["rule"], "a file of rules");
     let rules = reader.rules(table.get_ref(), Layers::All(layer));
-    reader.errors.or(RuleFile { rules, warnings: reader.warnings })
+    reader.errors.or(RuleFile { rules })
 }
 
-/// Reads the `[[rule]]` tables of a file that holds other things too; `table` is the parsed file.
+/// Reads the `[[rule]]` tables of a file that holds other things too; `table` is the parsed file, and `outside` are the other
+/// keys that it can have.
 pub fn read_rules_in(
     source: &Source<'_>,
     table: &DeTable<'_>,
     layer: Layer,
     names: &Names,
+    outside: &[&'static str],
 ) -> Result<RuleFile, Errors> {
-    let mut reader = Reader::new(source, names);
+    let mut reader = Reader { outside, ..Reader::new(source, names) };
     let rules = reader.rules(table, Layers::All(layer));
-    reader.errors.or(RuleFile { rules, warnings: reader.warnings })
+    reader.errors.or(RuleFile { rules })
 }
 
 /// Reads what [`policy_to_toml`](crate::policy_to_toml) writes: `granted`, `askable` and rules with their `layer`; or
@@ -84,27 +85,30 @@ struct Reader<'a, 'b> {
     names: &'b Names,
     file: Arc<str>,
     errors: Errors,
-    warnings: Vec<Located>,
+    /// Keys of the file around the rules: one that stands in a rule has slipped into it.
+    outside: &'b [&'static str],
 }
 
 impl<'a, 'b> Reader<'a, 'b> {
     fn new(source: &'b Source<'a>, names: &'b Names) -> Reader<'a, 'b> {
-        Reader { source, names, file: source.file().into(), errors: Errors::none(), warnings: Vec::new() }
+        Reader { source, names, file: source.file().into(), errors: Errors::none(), outside: &[] }
     }
 
     fn error(&mut self, at: usize, message: impl Into<String>) {
         self.errors.push(self.source.located(at, message));
     }
 
-    fn warn_of_other_keys(&mut self, table: &DeTable<'_>, known: &[&'static str], place: &str) {
+    fn refuse_other_keys(&mut self, table: &DeTable<'_>, known: &[&'static str], place: &str) {
         for key in table.keys().filter(|key| !known.contains(&key.get_ref().as_ref())).take(20) {
             let name: String = key.get_ref().chars().take(60).collect();
             let advice = match nearest(&name, known.iter().copied(), 1).first() {
+                _ if self.outside.contains(&name.as_str()) => {
+                    "it is a key of the whole file; write it above the first `[`".to_owned()
+                }
                 Some(near) => format!("did you mean `{near}`"),
                 None => format!("known are {}", known.join(", ")),
             };
-            let message = format!("`{name}` means nothing in {place}; {advice}");
-            self.warnings.push(self.source.located(key.span().start, message));
+            self.error(key.span().start, format!("`{name}` means nothing in {place}; {advice}"));
         }
     }
 
@@ -139,7 +143,7 @@ impl<'a, 'b> Reader<'a, 'b> {
     }
 
     fn part(&mut self, table: &DeTable<'a>) -> Policy {
-        self.warn_of_other_keys(table, &["granted", "askable", "rule"], "a policy");
+        self.refuse_other_keys(table, &["granted", "askable", "rule"], "a policy");
         let granted = self.capabilities(table, "granted");
         let askable = self.capabilities(table, "askable").difference(granted);
         let rules = self.rules(table, Layers::Each);
@@ -177,13 +181,16 @@ impl<'a, 'b> Reader<'a, 'b> {
             Layers::All(_) => &["effect", "action", "resource", "match", "not_match"],
             Layers::Each => &["effect", "action", "resource", "match", "not_match", "layer"],
         };
-        self.warn_of_other_keys(table, known, "a rule");
+        self.refuse_other_keys(table, known, "a rule");
         let layer = match layers {
             Layers::All(layer) => Some(layer),
             Layers::Each => self.needed(at, table, "layer", "user", |text| text.parse::<Layer>()),
         };
         let effect = self.needed(at, table, "effect", "ask", |text| text.parse::<Effect>());
-        let action = self.needed(at, table, "action", "exec", Action::parse);
+        let action = self.needed(at, table, "action", "exec", |text| match effect {
+            Some(Effect::Ask | Effect::Deny) => Action::parse_narrowing(text),
+            Some(Effect::Allow) | None => Action::parse(text),
+        });
         let resource = match table.contains_key("resource") {
             true => self.needed(at, table, "resource", "*", Pattern::parse),
             false => Pattern::parse("*").ok(),

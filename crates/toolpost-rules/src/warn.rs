@@ -4,7 +4,7 @@ use serde::Serialize;
 use std::fmt;
 use toolpost_core::Capability;
 use toolpost_core::policy::{Action, Effect, Layer, Names, Origin, Policy, Rule};
-use toolpost_core::text::{nearest, wildcard};
+use toolpost_core::text::{misspelling_of, nearest, wildcard};
 
 /// Something that its author hardly meant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -32,7 +32,10 @@ pub fn warnings(policy: &Policy, tools: &[&str], may_come: impl Fn(&str) -> bool
     for part in policy.parts() {
         let rules: Vec<&Rule> = Layer::ALL.into_iter().flat_map(|layer| part.rules(layer)).collect();
         for (index, rule) in rules.iter().enumerate() {
-            let messages = [unknown_action(rule, tools, &may_come, names), odd_resource(rule, names)];
+            let messages = [
+                unknown_action(rule, tools, &may_come, names),
+                odd_resource(rule, names).map(|odd| odd.message),
+            ];
             let compared = match rules.len() <= MOST_COMPARED {
                 true => overruled(&part, &rules, index, names),
                 false => None,
@@ -48,28 +51,76 @@ pub fn warnings(policy: &Policy, tools: &[&str], may_come: impl Fn(&str) -> bool
     warnings
 }
 
-/// Of the rules, those whose action is hardly anything but the misspelt name of a tool or capability. A subset of
-/// [`warnings`] that costs little, for every start. A longer name may be that of a tool which an agent brings along.
-pub fn misspelt(policy: &Policy, tools: &[&str], may_come: impl Fn(&str) -> bool) -> Vec<Warning> {
-    const LONGER: usize = 2;
+/// A rule that does nothing because of how it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misspelt {
+    /// Where it stands, and what is wrong.
+    pub warning: Warning,
+    /// Whether it was to deny or to ask: without it, more is allowed than its author wants.
+    pub narrows: bool,
+    /// The name of a tool that it nearly has, if there is one.
+    pub near: Option<String>,
+}
+
+/// Of the rules, those that were to deny or ask and that no call can match, and those that were to allow and whose action is
+/// hardly anything but the misspelt name of a tool or capability. A subset of [`warnings`] that costs little, for every start.
+pub fn misspelt(policy: &Policy, tools: &[&str], may_come: impl Fn(&str) -> bool) -> Vec<Misspelt> {
     let names = policy.names();
-    let mut warnings = Vec::new();
-    for rule in policy.parts().flat_map(|part| {
-        Layer::ALL
-            .into_iter()
-            .flat_map(|layer| part.rules(layer).cloned().collect::<Vec<_>>())
-            .collect::<Vec<_>>()
-    }) {
-        let Action::Tool(name) = rule.action() else { continue };
-        let is_near = |near: String| name.len() <= near.len() + LONGER;
-        if wildcard::has_wildcard(name) || !nearest_word(name, tools).is_some_and(is_near) {
-            continue;
+    let mut found: Vec<Misspelt> = Vec::new();
+    for part in policy.parts() {
+        for rule in Layer::ALL.into_iter().flat_map(|layer| part.rules(layer)) {
+            let narrows = rule.effect() != Effect::Allow;
+            let action = strange_action(rule, tools, &may_come, names, narrows);
+            let resource = || odd_resource(rule, names).filter(|odd| odd.matches_nothing && narrows);
+            let (near, message) = match action {
+                Some(found) => found,
+                None => match resource() {
+                    Some(odd) => (None, odd.message),
+                    None => continue,
+                },
+            };
+            let warning = Warning { origin: rule.origin().clone(), message };
+            if !found.iter().any(|known| known.warning == warning) {
+                found.push(Misspelt { warning, narrows, near });
+            }
         }
-        let message = unknown_action(&rule, tools, &may_come, names);
-        let warning = message.map(|message| Warning { origin: rule.origin().clone(), message });
-        warnings.extend(warning.filter(|warning| !warnings.contains(warning)));
     }
-    warnings
+    found
+}
+
+/// What is wrong with an action that names no tool, and the tool that it nearly names. The name of an allow rule may be that
+/// of a tool which an agent brings along, unless it is nearly another; a rule that narrows must not depend on that.
+fn strange_action(
+    rule: &Rule,
+    tools: &[&str],
+    may_come: &dyn Fn(&str) -> bool,
+    names: &Names,
+    narrows: bool,
+) -> Option<(Option<String>, String)> {
+    const LONGER: usize = 2;
+    let Action::Tool(name) = rule.action() else { return None };
+    let message = unknown_action(rule, tools, may_come, names)?;
+    let has_wildcard = wildcard::has_wildcard(name);
+    let bare = name.trim_matches(['*', '?', '_']);
+    let words = || Capability::ALL.iter().map(|capability| capability.as_str());
+    let near = match has_wildcard {
+        // A pattern is meant for what may come, unless the rest of it is nearly a word that is there.
+        true => misspelling_of(bare, tools.iter().copied().chain(words())).map(str::to_owned),
+        false => nearest_word(name, tools),
+    };
+    let is_near = near.as_ref().is_some_and(|near| name.len() <= near.len() + LONGER);
+    match (has_wildcard, narrows) {
+        (true, false) => None,
+        (true, true) => near.map(|near| {
+            let message = format!(
+                "`{name}` matches no tool there is, so the rule `{rule}` does nothing; did you mean `{near}`"
+            );
+            (Some(near), message)
+        }),
+        (false, false) => is_near.then_some((near, message)),
+        (false, true) if near.is_some() => Some((near, message)),
+        (false, true) => Some((None, format!("{message}; for one that comes later, write `{name}*`"))),
+    }
 }
 
 fn nearest_word(name: &str, tools: &[&str]) -> Option<String> {
@@ -100,45 +151,56 @@ fn unknown_action(
     Some(format!("`{name}` is neither a tool nor a capability, so the rule `{rule}` does nothing; {advice}"))
 }
 
-fn odd_resource(rule: &Rule, names: &Names) -> Option<String> {
+/// What is odd about a resource.
+struct OddResource {
+    message: String,
+    /// Whether no call can match it.
+    matches_nothing: bool,
+}
+
+fn odd_resource(rule: &Rule, names: &Names) -> Option<OddResource> {
     let text = rule.resource().as_str();
     let kinds = names.kinds(rule.action());
     if rule.resource().is_everything() || rule.is_protected() {
         return None;
     }
+    let odd = |matches_nothing, message| Some(OddResource { message, matches_nothing });
     if kinds.command && !kinds.path && (text.contains("**") || text.ends_with('/')) {
-        return Some(format!(
+        let message = format!(
             "`{text}` looks like a path, but `{}` rules match command lines; write a command such as `cargo test *`, \
              or use the actions read and write for paths",
             rule.action()
-        ));
+        );
+        return odd(false, message);
     }
     if kinds.host && !kinds.path && text.contains('/') {
-        return Some(format!(
+        let message = format!(
             "`{text}` has a `/`, but `{}` rules match host names only; write the host, such as `*.example.com`",
             rule.action()
-        ));
+        );
+        return odd(true, message);
     }
     if !kinds.path || kinds.command {
         return None;
     }
     let mut parts = text.trim_start_matches("./").trim_start_matches('/').split('/');
     if parts.clone().any(|part| part == "." || part == "..") {
-        return Some(format!(
-            "`{text}` has a `.` or `..` part, which no path has when it is judged; write it without"
-        ));
+        let message =
+            format!("`{text}` has a `.` or `..` part, which no path has when it is judged; write it without");
+        return odd(true, message);
     }
     if text.starts_with('~') {
-        return Some(format!(
-            "`{text}` begins with `~`, which is not expanded; write `//` and the absolute path"
-        ));
+        let message =
+            format!("`{text}` begins with `~`, which is not expanded; write `//` and the absolute path");
+        return odd(true, message);
     }
     let system = ["etc", "usr", "home", "root", "var", "tmp", "opt", "proc", "Users", "private"];
     let first = parts.next().unwrap_or_default();
     if text.starts_with('/') && !text.starts_with("//") && system.contains(&first) {
-        return Some(format!(
+        let message = format!(
             "`{text}` means the folder `{first}` of the workspace; write `/{text}` for the absolute path"
-        ));
+        );
+        return odd(false, message);
     }
     None
 }

@@ -24,7 +24,7 @@ pub mod wildcard;
 
 pub use git_index::{GitIndex, IndexEntry};
 pub use hex::hex;
-pub use nearest::nearest;
+pub use nearest::{misspelling_of, nearest};
 pub use possible::could_match;
 pub use programs::other_names as other_names_of_program;
 pub use redact::{RedactingWriter, Redactor, UnclearMark, map_strings};

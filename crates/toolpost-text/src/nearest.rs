@@ -25,6 +25,25 @@ pub fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>, at_most: 
     scored.into_iter().take(at_most).map(|(_, _, name)| name.to_owned()).collect()
 }
 
+/// The word that this one is hardly anything but a misspelling of: the same but for case, `_`, `-` and spaces, or with one
+/// letter in four wrong. A word that is known itself is never a misspelling; the caller looks there first.
+pub fn misspelling_of<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let wanted = bare(wanted);
+    let scored = known.into_iter().filter_map(|word| {
+        let other = bare(word);
+        let tolerance = (other.len() / 4).clamp(usize::from(other.len() > 2), 3);
+        let apart = distance(&wanted, &other);
+        (apart <= tolerance).then_some((apart, word))
+    });
+    scored.min().map(|(_, word)| word)
+}
+
+/// The letters in which spellings of one word agree.
+fn bare(word: &str) -> Vec<char> {
+    let letters = word.chars().filter(|letter| !matches!(letter, '_' | '-' | ' ' | '.'));
+    letters.flat_map(char::to_lowercase).take(64).collect()
+}
+
 fn contains(text: &[char], part: &[char]) -> bool {
     text.windows(part.len()).any(|window| window == part)
 }

@@ -79,6 +79,9 @@ pub struct Flags {
     /// One more file of configuration, as strong as your own; `toolpost doctor` shows what holds.
     #[arg(long, value_name = "FILE", global = true)]
     pub config: Option<PathBuf>,
+    /// Leave out the workspace's own `.toolpost/config.toml`, for example where it is broken.
+    #[arg(long, global = true)]
+    pub no_project_config: bool,
     /// Print JSON for programs.
     #[arg(long, global = true)]
     pub json: bool,

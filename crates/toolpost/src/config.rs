@@ -30,6 +30,7 @@ mod models;
 mod node;
 mod origin;
 mod private;
+mod requires;
 mod rights;
 mod roots;
 mod schema;
@@ -39,6 +40,7 @@ mod stores;
 mod token;
 mod trust;
 mod user_git;
+mod variables;
 
 pub(crate) use agents::{FoundAgent, FoundAgents};
 pub(crate) use data::{DataDirectory, State as DataState};

@@ -137,7 +137,9 @@ impl Runtime {
             ServerChoice::These(usable) => Servers { usable, ..Servers::default() },
         };
         let usable = std::mem::take(&mut servers.usable);
-        let misspelt = rule_names::misspelt(&config.policy, &registry, &usable);
+        let reported = servers.reports.iter().map(|server| server.name.as_str());
+        let named = usable.iter().map(|server| server.name.as_str()).chain(reported);
+        let misspelt = rule_names::check(&config.policy, &registry, named)?;
         let cancel = CancellationToken::new();
         let mut context = Context::builder(workspace)
             .ids(Ids { session: config.session.clone(), role: config.role.clone(), ..Ids::default() })

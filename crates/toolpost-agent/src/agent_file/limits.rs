@@ -15,17 +15,32 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Node, limits: &mut Limits) {
             format!("`limits` is {}; write a mapping, such as `limits: {{ turns: 20 }}`", node.kind()),
         );
     };
-    for (key, value) in entries {
+    for (index, (key, value)) in entries.iter().enumerate() {
         let field = format!("limits.{}", key.text);
-        match super::reader::folded(&key.text).as_str() {
-            "depth" => limits.depth = whole(reader, value, &field, 0, "depth: 3"),
-            "fanout" => limits.fan_out = whole(reader, value, &field, 0, "fanOut: 8"),
-            "turns" => limits.turns = whole(reader, value, &field, 1, "turns: 20"),
-            "tokens" => limits.tokens = tokens(reader, value, &field),
-            "cost" => limits.cost = cost(reader, value, &field),
-            "time" => limits.time_ms = time(reader, value, &field),
+        let folded = super::reader::folded(&key.text);
+        if entries[..index].iter().any(|(first, _)| super::reader::folded(&first.text) == folded) {
+            reader.broken(
+                key.at,
+                &field,
+                format!("`{}` stands twice in `limits`; keep one of them", key.text),
+            );
+        }
+        match folded.as_str() {
+            "depth" => lower(&mut limits.depth, whole(reader, value, &field, 0, "depth: 3")),
+            "fanout" => lower(&mut limits.fan_out, whole(reader, value, &field, 0, "fanOut: 8")),
+            "turns" => lower(&mut limits.turns, whole(reader, value, &field, 1, "turns: 20")),
+            "tokens" => lower(&mut limits.tokens, tokens(reader, value, &field)),
+            "cost" => lower(&mut limits.cost, cost(reader, value, &field)),
+            "time" => lower(&mut limits.time_ms, time(reader, value, &field)),
             _ => reader.misspelt_key(key, &field, &KNOWN, "`limits`"),
         }
+    }
+}
+
+/// Sets a limit. Of two that a file sets by different keys the lower one holds.
+pub(super) fn lower<T: PartialOrd>(limit: &mut Option<T>, set: Option<T>) {
+    if set.as_ref().is_some_and(|set| limit.as_ref().is_none_or(|limit| set < limit)) {
+        *limit = set;
     }
 }
 

@@ -76,6 +76,9 @@ impl Narrowing {
         match node.text() {
             Some("plan") => self.parts.push(Policy::read_only()),
             Some("default" | "acceptEdits" | "dontAsk" | "manual") => {}
+            word if !word.is_some_and(|word| MODES.contains(&word)) => {
+                reader.one_of(node, "permissionMode", &MODES);
+            }
             _ => reader.warn(
                 node.at,
                 "permissionMode",
@@ -89,6 +92,9 @@ impl Narrowing {
         match node.text() {
             Some("read-only") => self.parts.push(Policy::read_only()),
             Some("workspace-write") => self.parts.push(Policy::standard().allow(Capability::Exec)),
+            word if word != Some("danger-full-access") => {
+                reader.one_of(node, "sandbox_mode", &["read-only", "workspace-write", "danger-full-access"]);
+            }
             _ => reader.warn(
                 node.at,
                 "sandbox_mode",
@@ -199,36 +205,40 @@ fn profile(reader: &mut Reader<'_>, node: &Node, field: &str) -> Option<Profile>
 
 const KNOWN: [&str; 5] = ["profile", "allow", "ask", "deny", "rules"];
 
+/// Claude Code's modes.
+const MODES: [&str; 8] =
+    ["default", "plan", "acceptEdits", "dontAsk", "manual", "auto", "delegate", "bypassPermissions"];
+
 fn mapping(reader: &mut Reader<'_>, node: &Node) -> Option<Policy> {
     let mut policy = match node.get("profile") {
         Some(node) => Policy::profile(profile(reader, node, "policy.profile")?),
         None => everything(),
     };
-    // Rules come last: what is denied by capability begins a policy anew.
+    // Rules come last.
     let mut all_rules = Vec::new();
+    let mut said: Vec<(Capability, &str)> = Vec::new();
     for (key, value) in node.entries() {
         let field = format!("policy.{}", key.text);
         match key.text.as_str() {
             "profile" => {}
-            "allow" => {
-                policy = capabilities(reader, value, &field)
-                    .into_iter()
-                    .fold(policy, |policy, one| policy.allow(one))
-            }
-            "ask" => {
-                policy = capabilities(reader, value, &field)
-                    .into_iter()
-                    .fold(policy, |policy, one| policy.ask(one))
-            }
-            "deny" => {
+            list @ ("allow" | "ask" | "deny") => {
                 for one in capabilities(reader, value, &field) {
-                    let granted = policy.granted().without(one);
-                    policy = Policy::with_capabilities(granted, policy.askable().without(one));
+                    if let Some((_, other)) =
+                        said.iter().find(|(known, other)| *known == one && *other != list)
+                    {
+                        let message =
+                            format!("`{one}` stands in `{other}` and in `{list}`; keep one of them");
+                        reader.broken(key.at, &field, message);
+                    }
+                    said.push((one, list));
+                    policy = match list {
+                        "allow" => policy.allow(one),
+                        "ask" => policy.ask(one),
+                        _ => policy.withhold(one),
+                    };
                 }
             }
-            "rules" | "rule" => {
-                all_rules.extend(rules(reader, value, &field));
-            }
+            "rules" | "rule" => all_rules.extend(rules(reader, value, &field)),
             _ => reader.misspelt_key(key, &field, &KNOWN, "`policy`"),
         }
     }
@@ -262,11 +272,21 @@ fn rules(reader: &mut Reader<'_>, node: &Node, field: &str) -> Vec<Rule> {
     let mut all = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let field = format!("{field}[{index}]");
-        for (key, _) in item.entries() {
+        let mut shorts = 0;
+        for (key, value) in item.entries() {
             let known = ["allow", "ask", "deny", "effect", "action", "resource"];
-            if !known.contains(&key.text.as_str()) {
-                reader.misspelt_key(key, &format!("{field}.{}", key.text), &known, "a rule");
+            let of = format!("{field}.{}", key.text);
+            match known.iter().position(|known| *known == key.text) {
+                None => reader.misspelt_key(key, &of, &known, "a rule"),
+                Some(_) if value.text().is_none() => {
+                    reader.broken(value.at, &of, format!("`{of}` is {}; write a text", value.kind()));
+                }
+                Some(place) => shorts += usize::from(place < 3),
             }
+        }
+        if shorts > 1 || (shorts == 1 && item.entries().len() > 1) {
+            let message = "a rule says one thing; write `deny: \"bash: git push *\"`, and each other rule as an item of its own";
+            reader.broken(item.at, &field, message);
         }
         let origin = Origin::new(Layer::User, reader.file, item.at.line);
         let short_form = [Effect::Allow, Effect::Ask, Effect::Deny]

@@ -9,7 +9,7 @@ use super::problem::{Problem, Severity};
 use super::yaml::short;
 use super::{AgentFile, Loaded, tools};
 use toolpost_core::model::Thinking;
-use toolpost_core::text::nearest;
+use toolpost_core::text::{misspelling_of, nearest};
 
 /// The keys that mean something, as they are documented.
 const KNOWN: [&str; 30] = [
@@ -43,6 +43,31 @@ const KNOWN: [&str; 30] = [
     "mode",
     "disable",
     "hidden",
+];
+
+/// The keys that can narrow what an agent may do. A file of another host may have keys that are not known here, but hardly
+/// one that differs from these by a letter.
+const NARROWING: [&str; 20] = [
+    "policy",
+    "limits",
+    "tools",
+    "allowedTools",
+    "toolPacks",
+    "agents",
+    "disallowedTools",
+    "permission",
+    "permissionMode",
+    "maxTurns",
+    "max_turns",
+    "maxSteps",
+    "steps",
+    "timeout_mins",
+    "sandbox_mode",
+    "mode",
+    "disable",
+    "hidden",
+    "kind",
+    "role",
 ];
 
 /// Keys of other hosts that concern only how they show an agent.
@@ -121,7 +146,8 @@ impl<'a> Reader<'a> {
         let mut narrowing = Narrowing::default();
         match &root.content {
             Content::Map(entries) => {
-                for (key, node) in entries {
+                for (index, (key, node)) in entries.iter().enumerate() {
+                    self.twice(&entries[..index], key);
                     self.entry(&mut agent, &mut narrowing, key, node);
                 }
             }
@@ -166,10 +192,19 @@ impl<'a> Reader<'a> {
                 agent.models = self.models(node, field);
                 agent.model_at = Some(node.at);
             }
-            "toolpacks" => agent.tool_packs = tools::names(self, node, field),
-            "agents" => agent.agents = tools::names(self, node, field),
+            "toolpacks" => {
+                self.refuse_nothing(node, field, "all packs");
+                agent.tool_packs = tools::names(self, node, field);
+            }
+            "agents" => {
+                self.refuse_nothing(node, field, "all agents");
+                agent.agents = tools::names(self, node, field);
+            }
             "tools" | "allowedtools" => tools::read(self, node, agent, narrowing),
-            "disallowedtools" => tools::take_away(self, node, field, agent, narrowing),
+            "disallowedtools" => {
+                self.refuse_nothing(node, field, "all tools");
+                tools::take_away(self, node, field, agent, narrowing);
+            }
             "policy" => narrowing.read(self, node),
             "permissionmode" => narrowing.permission_mode(self, node),
             "permission" => narrowing.permission(self, node),
@@ -177,11 +212,14 @@ impl<'a> Reader<'a> {
             "limits" => limits::read(self, node, &mut agent.limits),
             "maxturns" | "steps" | "maxsteps" => {
                 let example = format!("{field}: 20");
-                agent.limits.turns = whole(self, node, field, 1, &example).or(agent.limits.turns);
+                limits::lower(&mut agent.limits.turns, whole(self, node, field, 1, &example));
             }
             "timeoutmins" => {
                 let minutes = whole(self, node, field, 1, "timeout_mins: 10");
-                agent.limits.time_ms = minutes.map(|minutes| minutes.saturating_mul(60_000));
+                limits::lower(
+                    &mut agent.limits.time_ms,
+                    minutes.map(|minutes| minutes.saturating_mul(60_000)),
+                );
             }
             "role" => agent.role = self.one_of(node, field, &["worker", "orchestrator"]),
             "dialect" => {
@@ -205,18 +243,56 @@ impl<'a> Reader<'a> {
                 }
             }
             "disable" => agent.is_disabled = self.boolean(node, field),
-            "mode" | "hidden" => {}
+            "mode" => {
+                self.one_of(node, field, &["primary", "subagent", "all"]);
+            }
+            "hidden" => {
+                self.boolean(node, field);
+            }
             folded if OF_NO_CONCERN.contains(&folded) => {}
             folded => match NOT_TAKEN.iter().find(|(name, _)| *name == folded) {
                 Some((_, advice)) => {
                     self.warn(key.at, field, format!("`{field}` has no effect here; {advice}"))
                 }
-                // A right or a limit that its author meant to take away.
-                None if self.format == Format::Toolpost && nearly_narrows(field) => {
+                // Its author could have meant to take away a right, or to set a limit.
+                None if self.format == Format::Toolpost => {
                     self.misspelt_key(key, field, &KNOWN, "an agent file");
+                }
+                None if let Some(near) = misspelling_of(field, NARROWING) => {
+                    let message =
+                        format!("`{}` means nothing in an agent file; did you mean `{near}`?", short(field));
+                    self.broken(key.at, field, message);
                 }
                 None => self.unknown_key(key, field, &KNOWN, "an agent file"),
             },
+        }
+    }
+
+    /// A key that stands there already in another spelling: only one of the two would hold. Limits hold both.
+    fn twice(&mut self, before: &[(Key, Node)], key: &Key) {
+        let meaning = |text: &str| match folded(text).as_str() {
+            "allowedtools" => "tools".to_owned(),
+            "effort" | "modelreasoningeffort" => "thinking".to_owned(),
+            other => other.to_owned(),
+        };
+        let own = meaning(&key.text);
+        if let Some((first, _)) = before.iter().find(|(first, _)| meaning(&first.text) == own) {
+            let message = format!(
+                "`{}` says the same as `{}` in line {}; keep one of them",
+                short(&key.text),
+                short(&first.text),
+                first.at.line
+            );
+            self.broken(key.at, &key.text, message);
+        }
+    }
+
+    /// Whether a list is empty where our own files would mean something by that; those of other hosts mean nothing.
+    pub(super) fn refuse_nothing(&mut self, node: &Node, field: &str, all: &str) {
+        if self.format == Format::Toolpost && node.content == Content::Null {
+            let message =
+                format!("`{field}` is empty; write names, `[]` for none, or leave the key out for {all}");
+            self.broken(node.at, field, message);
         }
     }
 
@@ -392,22 +468,6 @@ impl<'a> Reader<'a> {
             problem.severity = problem.severity.min(Severity::LeftOut);
         }
     }
-}
-
-/// Whether a key is the misspelt name of one that narrows what the agent may do.
-fn nearly_narrows(key: &str) -> bool {
-    const NARROWING: [&str; 9] = [
-        "policy",
-        "limits",
-        "tools",
-        "toolPacks",
-        "disallowedTools",
-        "permission",
-        "permissionMode",
-        "maxTurns",
-        "sandbox_mode",
-    ];
-    nearest(key, KNOWN.iter().copied(), 1).first().is_some_and(|near| NARROWING.contains(&&**near))
 }
 
 /// A key without the marks in which spellings differ.

@@ -232,6 +232,13 @@ fn define(reader: &mut Reader<'_>, node: &Node, index: usize, agent: &mut AgentF
     let before = reader.count();
     let tool = definition(reader, node, index);
     reader.soften_since(before);
+    // What a misspelt key would have narrowed is not known.
+    for (key, field, known, place) in strange_keys(node, index) {
+        match reader.format {
+            Format::Toolpost => reader.misspelt_key(key, &field, known, place),
+            _ => reader.unknown_key(key, &field, known, place),
+        }
+    }
     let Some(tool) = tool else { return };
     if agent.prompt_tools.iter().any(|known| known.name == tool.name) {
         let message = format!("the tool `{}` is defined twice; the second one is left out", tool.name);
@@ -240,14 +247,32 @@ fn define(reader: &mut Reader<'_>, node: &Node, index: usize, agent: &mut AgentF
     agent.prompt_tools.push(tool);
 }
 
+const OF_PARAMETERS: [&str; 3] = ["type", "description", "required"];
+
+/// The keys of a definition that mean nothing, with their fields, what is known there, and where that is.
+fn strange_keys(node: &Node, index: usize) -> Vec<(&Key, String, &'static [&'static str], &'static str)> {
+    let mut strange = Vec::new();
+    for (key, _) in node.entries() {
+        if !KNOWN.contains(&key.text.as_str()) && key.text != "resultSchema" {
+            let field = format!("tools[{index}].{}", key.text);
+            strange.push((key, field, KNOWN.as_slice(), "the definition of a tool"));
+        }
+    }
+    let parameters = node.get("parameters").map(Node::entries).unwrap_or_default();
+    for (name, parameter) in parameters {
+        for (key, _) in parameter.entries() {
+            if !OF_PARAMETERS.contains(&key.text.as_str()) {
+                let field = format!("tools[{index}].parameters.{}.{}", name.text, key.text);
+                strange.push((key, field, OF_PARAMETERS.as_slice(), "a parameter"));
+            }
+        }
+    }
+    strange
+}
+
 fn definition(reader: &mut Reader<'_>, node: &Node, index: usize) -> Option<PromptToolDef> {
     let of = |key: &str| format!("tools[{index}].{key}");
     let problems = reader.count();
-    for (key, _) in node.entries() {
-        if !KNOWN.contains(&key.text.as_str()) && key.text != "resultSchema" {
-            reader.unknown_key(key, &of(&key.text), &KNOWN, "the definition of a tool");
-        }
-    }
     let mut needed = |key: &str, example: &str| match node.get(key) {
         Some(value) => reader.text(value, &of(key)).filter(|text| !text.trim().is_empty()),
         None => {
@@ -359,16 +384,6 @@ fn parameters(reader: &mut Reader<'_>, node: &Node, field: &str) -> Vec<PromptPa
                 false
             }
         };
-        for (key, _) in value.entries() {
-            if !matches!(key.text.as_str(), "type" | "description" | "required") {
-                reader.unknown_key(
-                    key,
-                    &format!("{field}.{}", key.text),
-                    &["type", "description", "required"],
-                    "a parameter",
-                );
-            }
-        }
         if let Some(kind) = kind {
             let name = key.text.clone();
             all.push(PromptParameter {

@@ -44,6 +44,10 @@ pub(super) fn find(
     arguments: Value,
 ) -> Result<Found, ToolError> {
     let Resolved { entry, alias, is_own } = found?;
+    // With a rule that does nothing, more would be allowed than its program wants.
+    if let Some(problem) = policy.problem() {
+        return Err(problem.into());
+    }
     let spec = entry.spec();
     let shown = ctx.dialect().shown_name(&spec.name).unwrap_or(&spec.name);
     check_offered(policy, spec, shown)?;

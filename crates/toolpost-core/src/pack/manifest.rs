@@ -4,7 +4,7 @@ use super::profile::RiskProfile;
 use super::read;
 use crate::capability::Capabilities;
 use serde::Serialize;
-use toolpost_text::{Errors, Located};
+use toolpost_text::Errors;
 
 /// The manifest of a pack, checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -24,15 +24,13 @@ pub struct Manifest {
 pub struct ManifestFile {
     /// The manifest.
     pub manifest: Manifest,
-    /// Keys that mean nothing, with the nearest that does.
-    pub warnings: Vec<Located>,
 }
 
 impl Manifest {
     /// The version of the form of manifests.
     pub const SCHEMA_VERSION: u32 = 1;
 
-    /// Reads and checks a manifest. Every error is located, and says what to do.
+    /// Reads and checks a manifest. Every error is located, and says what to do; a key that means nothing is one.
     pub fn parse(file: &str, bytes: &[u8]) -> Result<ManifestFile, Errors> {
         read::manifest(file, bytes)
     }

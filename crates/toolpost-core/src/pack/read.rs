@@ -4,7 +4,7 @@ use super::manifest::{Manifest, ManifestFile};
 use super::profile::RiskProfile;
 use toolpost_text::json::{self, Json, Node, Syntax};
 use toolpost_text::nearest;
-use toolpost_text::{Errors, Located, Source};
+use toolpost_text::{Errors, Source};
 
 const KEYS: [&str; 6] = ["schemaVersion", "name", "description", "tools", "riskProfile", "tags"];
 
@@ -25,7 +25,7 @@ pub(super) fn manifest(file: &str, bytes: &[u8]) -> Result<ManifestFile, Errors>
         let message = format!("a manifest is an object, not {}; begin it with `{{`", root.value.kind());
         return Err(Errors::one(source.located(root.at, message)));
     };
-    let warnings = warnings(&source, entries);
+    reader.refuse_other_keys(entries);
     let version = reader.version(&root);
     let name = reader.name(&root);
     let description = reader.needed(&root, "description", "\"What it is for.\"").and_then(|node| {
@@ -51,24 +51,10 @@ pub(super) fn manifest(file: &str, bytes: &[u8]) -> Result<ManifestFile, Errors>
             Some(tags),
         ) => {
             let manifest = Manifest { schema_version, name, description, tools, risk_profile, tags };
-            reader.errors.or(ManifestFile { manifest, warnings })
+            reader.errors.or(ManifestFile { manifest })
         }
         _ => Err(reader.errors),
     }
-}
-
-fn warnings(source: &Source<'_>, entries: &[(String, Node)]) -> Vec<Located> {
-    let strange = entries.iter().filter(|(key, _)| !KEYS.contains(&key.as_str())).take(20);
-    strange
-        .map(|(key, node)| {
-            let shown: String = key.chars().take(60).collect();
-            let advice = match nearest(&shown, KEYS.into_iter(), 1).first() {
-                Some(near) => format!("did you mean `{near}`"),
-                None => format!("known are {}", KEYS.join(", ")),
-            };
-            source.located(node.key_at, format!("`{shown}` means nothing in a manifest; {advice}"))
-        })
-        .collect()
 }
 
 struct Reader<'a, 'b> {
@@ -79,6 +65,17 @@ struct Reader<'a, 'b> {
 impl Reader<'_, '_> {
     fn error(&mut self, at: usize, message: impl Into<String>) {
         self.errors.push(self.source.located(at, message));
+    }
+
+    fn refuse_other_keys(&mut self, entries: &[(String, Node)]) {
+        for (key, node) in entries.iter().filter(|(key, _)| !KEYS.contains(&key.as_str())).take(20) {
+            let shown: String = key.chars().take(60).collect();
+            let advice = match nearest(&shown, KEYS.into_iter(), 1).first() {
+                Some(near) => format!("did you mean `{near}`"),
+                None => format!("known are {}", KEYS.join(", ")),
+            };
+            self.error(node.key_at, format!("`{shown}` means nothing in a manifest; {advice}"));
+        }
     }
 
     /// A value that must be there.

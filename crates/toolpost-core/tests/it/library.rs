@@ -42,13 +42,60 @@ fn a_deny_holds_in_whichever_order_rules_are_added() {
 
 #[test]
 fn rules_that_allow_and_ask_are_taken_in_their_order() {
-    let policy = Policy::read_only().allow_rule("write: /out").unwrap().ask_rule("write: *").unwrap();
+    let policy = Policy::standard().allow_rule("write: /out").unwrap().ask_rule("write: *").unwrap();
     check_effect(&policy, "edit", Access::path(Capability::Write, "out/a"), Effect::Allow);
-    // An ask grants nothing.
-    check_effect(&policy, "edit", Access::path(Capability::Write, "a"), Effect::Deny);
+    check_effect(&policy, "edit", Access::path(Capability::Write, "a"), Effect::Ask);
     let policy = Policy::privileged().ask_rule("bash: git push *").unwrap();
     check_effect(&policy, "bash", Access::command("git push origin"), Effect::Ask);
     check_effect(&policy, "bash", Access::command("git log"), Effect::Allow);
+}
+
+#[tokio::test]
+async fn guarantee_45_a_rule_of_the_program_that_does_nothing_is_an_error() {
+    // What is a capability is known at once.
+    for (rule, expected) in [
+        (Policy::standard().deny("wrte: x"), "there is no capability `wrte`; did you mean `write`"),
+        (Policy::standard().deny("Write: x"), "did you mean `write`"),
+        (Policy::privileged().ask_rule("netwrok: *"), "did you mean `network`"),
+        (
+            Policy::standard().ask_rule("exec: *"),
+            "it can never ask, because exec is neither granted nor asked for",
+        ),
+        (Policy::read_only().ask_rule("write: *"), "it can never ask"),
+    ] {
+        let why = rule.unwrap_err().to_string();
+        assert!(why.contains(expected), "{why}");
+    }
+    assert!(Policy::standard().deny("=wrte: x").is_ok() && Policy::standard().allow_rule("wrte: x").is_ok());
+    // What is a tool, when the first call is made: whichever tool that calls.
+    let about_commands = spec("bash").about(toolpost_core::access::ResourceKind::Command);
+    let bash = dynamic(about_commands, json!({"type": "object"}), |_, _| std::future::pending());
+    let registry = session(bash);
+    let look = dynamic(spec("look"), json!({"type": "object"}), |_, _| async {
+        Ok(Output::new("", "seen", Value::Null))
+    });
+    registry.tools().register(look).unwrap();
+    for (policy, expected) in [
+        (Policy::standard().ask_rule("bash: *").unwrap(), Some("it can never ask, because exec")),
+        (
+            Policy::privileged().deny("bsah: rm *").unwrap(),
+            Some("there is no tool `bsah`; did you mean `bash`"),
+        ),
+        (Policy::standard().ask(Capability::Exec).ask_rule("bash: *").unwrap(), None),
+        (Policy::standard().deny("bash: *").unwrap(), None),
+        (Policy::standard().deny("of_another_day: *").unwrap(), None),
+        (Policy::standard().deny("bsah*: *").unwrap(), None),
+    ] {
+        let result = Executor::new().call(&registry.with_policy(policy), "look", json!({})).await.result;
+        match expected {
+            Some(expected) => {
+                let error = result.unwrap_err();
+                assert_eq!(error.code(), Code::ValidationError);
+                assert!(error.message().contains(expected), "{error}");
+            }
+            None => assert!(result.is_ok(), "{result:?}"),
+        }
+    }
 }
 
 #[test]

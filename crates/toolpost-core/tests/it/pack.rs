@@ -133,10 +133,10 @@ fn every_mistake_is_located_and_says_what_to_do() {
 }
 
 #[test]
-fn unknown_keys_are_warned_about_with_the_nearest() {
+fn guarantee_45_unknown_keys_are_errors_with_the_nearest() {
     let text = GOOD.replace("\n}", ",\n \"tag\": [], \"colours\": 1}");
-    let file = Manifest::parse("pack.json", text.as_bytes()).unwrap();
-    let found: Vec<String> = file.warnings.iter().map(ToString::to_string).collect();
+    let errors = Manifest::parse("pack.json", text.as_bytes()).unwrap_err();
+    let found: Vec<String> = errors.all().iter().map(ToString::to_string).collect();
     assert_eq!(
         found,
         [

@@ -103,10 +103,7 @@ fn look(flags: &Flags, environment: Environment) -> Result<Report, ToolError> {
     let opened = match opened {
         Ok(opened) => opened,
         Err(error) => {
-            findings.push(Finding::broken(
-                error.message(),
-                "fix the file, or name another folder of descriptions",
-            ));
+            findings.push(Finding::broken(error.message(), "correct the file that is named"));
             Opened::without_runtime(Config::look(flags, environment)?)
         }
     };

@@ -4,6 +4,7 @@
 
 mod install;
 mod prompts;
+mod refusal;
 
 use super::call::interrupted;
 use crate::cli::{Flags, Mcp, McpCommand};
@@ -48,6 +49,9 @@ pub(crate) fn run(
         Ok(()) => 0,
         Err(error) => {
             printer.error(&error);
+            if mcp.http.is_none() {
+                refusal::serve(printer, &error);
+            }
             2
         }
     }

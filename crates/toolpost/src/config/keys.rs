@@ -11,6 +11,7 @@ use super::key::{
 use super::kinds::*;
 use super::models::{MODEL_NAME, VENDORS, VendorText, without_password};
 use super::origin::{Origined, Problem};
+use super::requires::{NAME as REQUIRES, VERSION};
 use super::servers::Entry;
 use serde_json::json;
 use std::path::PathBuf;
@@ -38,7 +39,7 @@ macro_rules! keys {
         #[derive(Debug, Clone, Default)]
         pub(crate) struct Settings {
             $(pub(crate) $field: Vec<Origined<$value>>,)*
-            /// Keys that mean nothing.
+            /// What is odd and narrows nothing.
             pub(crate) warnings: Vec<Problem>,
         }
 
@@ -95,13 +96,32 @@ keys! {
     ask: Capability {
         name: "ask",
         about: "Capabilities that a person is asked for each time, also where the policy grants them.",
-        file: InFile::Value("[\"network\"]"),
+        file: InFile::Value("[\"write\"]"),
         variable: "TOOLPOST_ASK",
         flag: None,
         usual: Usual::Means("[]"),
         kind: CAPABILITIES,
         merge: Merge::Rights,
         widens: Widens::Rights,
+        shown: Shown::Rights,
+    }
+    deny: Capability {
+        name: "deny",
+        about: "Capabilities that are withheld: read, trace, write, exec, network. It holds whatever other files, variables and \
+                flags say, as a rule that denies does.",
+        file: InFile::Value("[\"network\"]"),
+        variable: "TOOLPOST_DENY",
+        flag: Some(Flag {
+            on: On::Everywhere,
+            long: "deny",
+            value: "CAPABILITY",
+            help: "Withhold one capability, whatever else grants it: read, trace, write, exec or network",
+        }),
+        usual: Usual::Means("[]"),
+        kind: CAPABILITIES,
+        merge: Merge::All,
+        // To withhold is to narrow.
+        widens: Widens::Unless(|_, _| true, |_| Vec::new()),
         shown: Shown::Rights,
     }
     rules: Rule {
@@ -534,6 +554,19 @@ keys! {
         kind: SWITCH,
         merge: Merge::Strongest,
         widens: Widens::Unless(|theirs, _| *theirs, |_| vec!["reads pages in spite of their robots.txt".to_owned()]),
+        shown: Shown::Row,
+    }
+    requires: String {
+        name: REQUIRES,
+        about: "The oldest version of toolpost that understands the file: `0.2`. An older one says that it is too old, and nothing \
+                else of the file.",
+        file: InFile::Value("\"0.1\""),
+        variable: "",
+        flag: None,
+        usual: Usual::Means("any"),
+        kind: VERSION,
+        merge: Merge::Strongest,
+        widens: Widens::Unless(|_, _| true, |_| Vec::new()),
         shown: Shown::Row,
     }
     structured: bool {

@@ -253,9 +253,9 @@ fn read_servers(file: &File<'_, '_>, value: &Spanned<DeValue<'_>>) -> Tables<Ent
         let problem = file.source.located(value.span().start, message).into();
         return Tables { values: Vec::new(), warnings: Vec::new(), problems: vec![problem] };
     }
-    let (entries, warnings) = servers::entries(servers::Format::Own, &Node::of_toml(value), file.source);
-    let values = entries.into_iter().map(|entry| (entry.line, entry)).map(|(line, entry)| (entry, line));
-    Tables { values: values.collect(), warnings, problems: Vec::new() }
+    let read = servers::entries(servers::Format::Own, &Node::of_toml(value), file.source);
+    let values = read.entries.into_iter().map(|entry| (entry.line, entry)).map(|(line, entry)| (entry, line));
+    Tables { values: values.collect(), warnings: read.warnings, problems: read.problems }
 }
 
 fn server_schema() -> Value {
@@ -310,7 +310,8 @@ fn read_rules(file: &File<'_, '_>, _: &Spanned<DeValue<'_>>) -> Tables<Rule> {
         Layer::Project => policy::Layer::Project,
         Layer::BuiltIn | Layer::User | Layer::Environment | Layer::Flags => policy::Layer::User,
     };
-    match read_rules_in(file.source, file.table, layer, toolpost_tools::names()) {
+    let outside: Vec<&'static str> = super::settings::known().collect();
+    match read_rules_in(file.source, file.table, layer, toolpost_tools::names(), &outside) {
         Ok(read) => Tables {
             values: read
                 .rules
@@ -318,7 +319,7 @@ fn read_rules(file: &File<'_, '_>, _: &Spanned<DeValue<'_>>) -> Tables<Rule> {
                 .map(|rule| (rule.origin().line, rule))
                 .map(|(line, rule)| (rule, line))
                 .collect(),
-            warnings: read.warnings.into_iter().map(Into::into).collect(),
+            warnings: Vec::new(),
             problems: Vec::new(),
         },
         Err(errors) => Tables { values: Vec::new(), warnings: Vec::new(), problems: problems(&errors) },

@@ -12,10 +12,10 @@ use super::key::{self, Stack};
 use super::keys::{KEYS, Settings};
 use super::look::{Hashed, look};
 use super::origin::{Layer, Place, Problem};
-use super::rights::{Right, Rights};
+use super::rights::{Right, Rights, denials};
 use super::servers::Lookup;
 use super::trust::{State, Trust};
-use super::{descriptions, private};
+use super::{descriptions, private, variables};
 use crate::cli::Flags;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -27,6 +27,8 @@ use toolpost_disk::Disk;
 
 /// The workspace's own file.
 pub(crate) const PROJECT_FILE: &str = ".toolpost/config.toml";
+/// The flag that leaves it out.
+const WITHOUT: &str = "--no-project-config";
 const PROJECT_FOLDER: &str = ".toolpost";
 /// The servers that a workspace brings, by the custom of agent hosts.
 const MCP_FILE: &str = ".mcp.json";
@@ -49,6 +51,8 @@ pub(crate) enum FileState {
     Missing,
     Read,
     Broken,
+    /// A flag says so.
+    LeftOut,
 }
 
 /// Every layer, as it was found.
@@ -124,8 +128,11 @@ impl Layers {
             layers.named = layers.file(&cwd.join(path), Presence::Required);
         }
         if let Some(disk) = disk {
-            layers.read_project(disk);
+            let own = if flags.no_project_config { Presence::LeftOut } else { Presence::Optional };
+            layers.read_project(disk, own);
         }
+        let is_named = |name: &str| layers.user.mentions(name) || layers.named.mentions(name);
+        layers.problems.extend(variables::strays(&environment.variables, is_named));
         match Settings::of_environment(&environment.settings) {
             Ok(settings) => layers.environment = settings,
             Err(problems) => layers.problems.extend(problems),
@@ -160,11 +167,15 @@ impl Layers {
         settings
     }
 
-    fn read_project(&mut self, disk: &Disk) {
-        let read = look(disk, |look| Ok((look.read(PROJECT_FILE), look.read(MCP_FILE))));
+    fn read_project(&mut self, disk: &Disk, presence: Presence) {
+        let read = look(disk, |look| {
+            let own = if presence == Presence::LeftOut { Ok(None) } else { look.read(PROJECT_FILE) };
+            Ok((own, look.read(MCP_FILE)))
+        });
         let (own, servers) = read.unwrap_or_else(|error| (Err(error), Ok(None)));
         self.mcp_json = servers.map_err(|error| error.message().to_owned()).transpose();
         let state = match own {
+            Ok(None) if presence == Presence::LeftOut => FileState::LeftOut,
             Ok(None) => FileState::Missing,
             Ok(Some(file)) => match Settings::read(PROJECT_FILE, &file.bytes, Layer::Project) {
                 Ok(settings) => {
@@ -192,7 +203,12 @@ impl Layers {
         if self.problems.is_empty() {
             return Ok(());
         }
-        let lines: Vec<String> = self.problems.iter().map(ToString::to_string).collect();
+        let mut lines: Vec<String> = self.problems.iter().map(ToString::to_string).collect();
+        if self.problems.iter().any(|problem| problem.file == PROJECT_FILE) {
+            lines.push(format!(
+                "nothing runs until this is corrected; to go on without {PROJECT_FILE}, add {WITHOUT}"
+            ));
+        }
         let error = ToolError::new(Code::ValidationError, lines.join("\n"));
         Err(error.with("problems", serde_json::to_value(&self.problems).unwrap_or_default()))
     }
@@ -238,9 +254,10 @@ impl Layers {
         let without = self.without_project();
         let with = without.under(stack.project);
         let rights = if stack.is_trusted { with } else { without.meet(&with) };
+        let rights = rights.under(&self.environment).under(&self.flags).without(&keys.deny);
         Values {
             keys,
-            rights: rights.under(&self.environment).under(&self.flags),
+            rights,
             inert: if stack.is_trusted { Vec::new() } else { self.widens() },
             warnings: [&self.user, &self.named, stack.project]
                 .iter()
@@ -279,8 +296,10 @@ impl Layers {
     /// The policy of the values.
     pub(crate) fn policy(values: &Values) -> Policy {
         let mut policy = values.rights.policy();
+        // The first rule that matches speaks for its layer.
+        let denied = denials(&values.keys.deny);
         for layer in policy::Layer::ALL {
-            let rules = values.keys.rules.iter().map(|rule| &rule.value);
+            let rules = denied.iter().chain(values.keys.rules.iter().map(|rule| &rule.value));
             let rules: Vec<Rule> = rules.filter(|rule| rule.origin().layer == layer).cloned().collect();
             if !rules.is_empty() {
                 policy = policy.with_rules(layer, rules);
@@ -381,4 +400,5 @@ impl Layers {
 enum Presence {
     Optional,
     Required,
+    LeftOut,
 }

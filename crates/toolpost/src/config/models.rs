@@ -25,6 +25,11 @@ pub(crate) struct VendorText {
 }
 
 impl VendorText {
+    /// Whether its key is taken from this variable.
+    pub(super) fn mentions(&self, variable: &str) -> bool {
+        self.variables.iter().any(|name| name == variable)
+    }
+
     /// What a workspace brings with it, for a person who decides whether to trust that.
     pub(super) fn brings(&self) -> Vec<String> {
         let VendorText { name, base_url, variables, .. } = self;

@@ -1,12 +1,12 @@
 //! What is granted, asked for or absent, capability by capability, and by which value.
 
 use super::keys::Settings;
-use super::origin::{Origined, Place, Problem};
+use super::origin::{Layer, Origined, Place, Problem};
 use crate::advice::in_flags;
 use serde::Serialize;
 use toolpost_core::Capability;
 use toolpost_core::capability::Capabilities;
-use toolpost_core::policy::{Policy, Profile};
+use toolpost_core::policy::{self, Effect, Origin, Policy, Profile, Rule};
 
 /// How far a capability may be used; ordered by what it permits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -58,6 +58,14 @@ impl Rights {
         rights
     }
 
+    /// These rights without what any layer withholds.
+    pub(crate) fn without(mut self, denied: &[Origined<Capability>]) -> Rights {
+        for one in denied {
+            self.set(one.value, Right::Absent, &one.place);
+        }
+        self
+    }
+
     fn set(&mut self, capability: Capability, right: Right, place: &Place) {
         for (_, held) in self.0.iter_mut().filter(|(one, _)| *one == capability) {
             *held = Origined::new(right, place.clone());
@@ -96,15 +104,36 @@ impl Rights {
     }
 }
 
-/// Capabilities that a file both allows and asks for.
-pub(super) fn contradictions(settings: &Settings, file: &str) -> Vec<Problem> {
-    let contradiction = |asked: &Origined<Capability>| {
-        let allowed = settings.allow.iter().find(|allowed| allowed.value == asked.value)?;
-        let message = format!(
-            "`{}` stands in `allow` (line {}) and in `ask`; keep one of them",
-            allowed.value, allowed.place.line
-        );
-        Some(Problem { file: file.to_owned(), line: asked.place.line, column: 1, message })
+/// What the key `deny` says, as rules: they hold whatever other rules and capabilities say, and a denial names them.
+pub(super) fn denials(denied: &[Origined<Capability>]) -> Vec<Rule> {
+    let rule = |one: &Origined<Capability>| {
+        let layer = match one.place.layer {
+            Layer::Flags | Layer::Environment => policy::Layer::Flags,
+            Layer::Project => policy::Layer::Project,
+            Layer::User | Layer::BuiltIn => policy::Layer::User,
+        };
+        let origin = Origin::new(layer, one.place.file.clone(), one.place.line);
+        Rule::new(Effect::Deny, one.value.as_str(), "*", origin).ok()
     };
-    settings.ask.iter().filter_map(contradiction).collect()
+    denied.iter().filter_map(rule).collect()
+}
+
+/// Capabilities that a file says two things of.
+pub(super) fn contradictions(settings: &Settings, file: &str) -> Vec<Problem> {
+    let lists = [("allow", &settings.allow), ("ask", &settings.ask), ("deny", &settings.deny)];
+    let mut problems = Vec::new();
+    for (index, (name, list)) in lists.iter().enumerate() {
+        for (other, later) in &lists[index + 1..] {
+            let twice = |one: &Origined<Capability>| {
+                let first = list.iter().find(|first| first.value == one.value)?;
+                let message = format!(
+                    "`{}` stands in `{name}` (line {}) and in `{other}`; keep one of them",
+                    first.value, first.place.line
+                );
+                Some(Problem { file: file.to_owned(), line: one.place.line, column: 1, message })
+            };
+            problems.extend(later.iter().filter_map(twice));
+        }
+    }
+    problems
 }

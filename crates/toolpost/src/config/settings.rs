@@ -5,7 +5,7 @@
 use super::key::{File, InFile};
 use super::keys::{KEYS, Settings};
 use super::origin::{Layer, Place, Problem, problems};
-use super::rights;
+use super::{requires, rights};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -16,13 +16,18 @@ use toolpost_core::text::{Source, parse_toml};
 const MOST_PROBLEMS: usize = 20;
 
 impl Settings {
-    /// What a file says; every mistake in it is reported with its line and column.
+    /// What a file says; every mistake in it is reported with its line and column. A key that means nothing is a mistake, as
+    /// the file could narrow with it.
     pub(crate) fn read(file: &str, bytes: &[u8], layer: Layer) -> Result<Settings, Vec<Problem>> {
         let source = Source::new(file, bytes).map_err(|errors| problems(&errors))?;
         let table = parse_toml(&source).map_err(|errors| problems(&errors))?;
         let table = table.get_ref();
         let file = File { source: &source, table, layer, name: file.into() };
         let mut settings = Settings::default();
+        // What a newer program understands is not misspelt.
+        if let Some(needed) = requires::problem(&file) {
+            return Err(vec![needed]);
+        }
         let mut wrong = Vec::new();
         for key in KEYS.iter().filter(|key| !matches!(key.file(), InFile::Never)) {
             if let Some(value) = table.get(key.name()) {
@@ -30,7 +35,7 @@ impl Settings {
             }
         }
         let unknown = table.keys().filter(|name| !known().any(|known| known == *name.get_ref()));
-        settings.warnings.extend(unknown.take(MOST_PROBLEMS).map(|name| meaningless(&source, name)));
+        wrong.extend(unknown.take(MOST_PROBLEMS).map(|name| meaningless(&source, name)));
         wrong.extend(rights::contradictions(&settings, &file.name));
         settings.warnings.sort_by_key(|warning| (warning.line, warning.column));
         wrong.sort_by_key(|problem| (problem.line, problem.column));
@@ -54,6 +59,13 @@ impl Settings {
         if wrong.is_empty() { Ok(settings) } else { Err(wrong) }
     }
 
+    /// Whether a variable of this name has a reader that the file tells of.
+    pub(super) fn mentions(&self, variable: &str) -> bool {
+        self.environment.iter().any(|one| one.value == variable)
+            || self.vendors.iter().any(|vendor| vendor.value.mentions(variable))
+            || self.servers.iter().any(|server| server.value.mentions(variable))
+    }
+
     /// Adds what another part of the same layer says.
     pub(crate) fn add(&mut self, other: &Settings) {
         KEYS.iter().for_each(|key| key.add(self, other));
@@ -61,7 +73,7 @@ impl Settings {
 }
 
 /// The keys that a file can have.
-fn known() -> impl Iterator<Item = &'static str> {
+pub(super) fn known() -> impl Iterator<Item = &'static str> {
     KEYS.iter().filter(|key| !matches!(key.file(), InFile::Never)).map(|key| key.name())
 }
 
@@ -73,7 +85,9 @@ fn meaningless(source: &Source<'_>, name: &Spanned<Cow<'_, str>>) -> Problem {
         let message = format!("no file sets `{shown}`; set it with {flag}{}", key.variable());
         return source.located(name.span().start, message).into();
     }
+    const OF_RULES: [&str; 5] = ["effect", "action", "resource", "match", "not_match"];
     let advice = match nearest(&shown, known(), 1).first() {
+        _ if OF_RULES.contains(&shown.as_str()) => "write it below a line `[[rule]]`".to_owned(),
         Some(near) => format!("did you mean `{near}`"),
         None => format!("known are {}", known().collect::<Vec<_>>().join(", ")),
     };

@@ -1,11 +1,10 @@
 //! Which names of tools a rule can mean: those of all built-in tools, whether they are offered here or not, and those of
 //! servers. What is odd about a rule is said by `toolpost_rules`.
 
-use toolpost_core::policy::{Action, Layer};
-use toolpost_core::text::wildcard;
-use toolpost_core::{Policy, Registry};
-use toolpost_plugins::Server;
-use toolpost_rules::Warning;
+use toolpost_core::policy::{Action, Effect, Layer, Rule};
+use toolpost_core::text::{misspelling_of, wildcard};
+use toolpost_core::{Code, Policy, Registry, ToolError};
+use toolpost_rules::{Misspelt, Warning};
 use toolpost_tools::Settings;
 
 /// The names that rules may use.
@@ -34,10 +33,32 @@ impl RuleNames {
         toolpost_rules::warnings(&policy, &self.tools(), |name| self.may_come(name))
     }
 
-    /// The rules that name no tool, but nearly do.
-    pub(super) fn misspelt(&self, policy: &Policy) -> Vec<Warning> {
+    /// The rules that do nothing because of how they are written.
+    pub(super) fn misspelt(&self, policy: &Policy) -> Vec<Misspelt> {
         let policy = policy.with_names(toolpost_tools::names());
-        toolpost_rules::misspelt(&policy, &self.tools(), |name| self.may_come(name))
+        let mut found = toolpost_rules::misspelt(&policy, &self.tools(), |name| self.may_come(name));
+        found.extend(self.strange_servers(&policy));
+        found
+    }
+
+    /// Rules that deny or ask about a server which nearly has the name of one there is.
+    fn strange_servers(&self, policy: &Policy) -> Vec<Misspelt> {
+        let rules = Layer::ALL.into_iter().flat_map(|layer| policy.rules(layer));
+        let strange = |rule: &Rule| {
+            let Action::Tool(name) = rule.action() else { return None };
+            let server = name.strip_prefix("mcp__")?.split("__").next()?.trim_end_matches(['*', '?']);
+            let is_known = |known: &String| known == server || known.replace(['-', '.'], "_") == server;
+            if self.servers.iter().any(is_known) {
+                return None;
+            }
+            let near = misspelling_of(server, self.servers.iter().map(String::as_str))?.to_owned();
+            let message = format!(
+                "there is no MCP server `{server}`, so the rule `{rule}` does nothing; did you mean `{near}`"
+            );
+            let warning = Warning { origin: rule.origin().clone(), message };
+            Some(Misspelt { warning, narrows: rule.effect() != Effect::Allow, near: Some(near) })
+        };
+        rules.filter_map(strange).collect()
     }
 
     fn tools(&self) -> Vec<&str> {
@@ -52,16 +73,27 @@ impl RuleNames {
     }
 }
 
-/// What is to be said of rules that name no tool, but nearly do. Costs nothing where the registry has all tools that rules
-/// name.
-pub(super) fn misspelt(policy: &Policy, registry: &Registry, servers: &[Server]) -> Vec<String> {
-    let is_unknown = |action: &Action| match action {
-        Action::Tool(name) => !wildcard::has_wildcard(name) && !registry.has(name),
-        Action::Everything | Action::Capability(_) => false,
+/// Holds the rules against the tools there are. A rule that was to deny or ask and does nothing is an error; of others it is
+/// said. Costs little where the registry has all tools that rules name.
+pub(super) fn check<'a>(
+    policy: &Policy,
+    registry: &Registry,
+    servers: impl IntoIterator<Item = &'a str>,
+) -> Result<Vec<String>, ToolError> {
+    let is_certain = |rule: &Rule| match rule.action() {
+        Action::Tool(name) if wildcard::has_wildcard(name) || !registry.has(name) => false,
+        _ => rule.effect() == Effect::Allow || rule.resource().is_everything(),
     };
-    if !Layer::ALL.into_iter().any(|layer| policy.rules(layer).any(|rule| is_unknown(rule.action()))) {
-        return Vec::new();
+    if Layer::ALL.into_iter().all(|layer| policy.rules(layer).all(is_certain)) {
+        return Ok(Vec::new());
     }
-    let names = RuleNames::new(servers.iter().map(|server| server.name.as_str()));
-    names.misspelt(policy).iter().map(ToString::to_string).collect()
+    let own = registry.names();
+    let found = RuleNames::new(servers).and(own.iter().map(String::as_str)).misspelt(policy);
+    let lines = |narrows: bool| -> Vec<String> {
+        found.iter().filter(|one| one.narrows == narrows).map(|one| one.warning.to_string()).collect()
+    };
+    match lines(true) {
+        errors if errors.is_empty() => Ok(lines(false)),
+        errors => Err(ToolError::new(Code::ValidationError, errors.join("\n"))),
+    }
 }

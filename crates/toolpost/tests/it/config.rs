@@ -196,10 +196,11 @@ fn wrong_encodings_are_named() {
 }
 
 #[test]
-fn unknown_keys_are_warned_about_with_the_nearest() {
+fn unknown_keys_are_errors_with_the_nearest() {
     let home = Home::new();
     home.write(PROJECT, "polcy = 'read-only'\n[output]\ncolor = true\n[[rule]]\neffect = 'deny'\naction = 'read'\nresurce = 'x'\n");
     let ran = home.run(&["call", "list"]);
+    assert_eq!(ran.status, 2);
     for expected in [
         ".toolpost/config.toml:1:1: `polcy` means nothing in the configuration; did you mean `policy`",
         ".toolpost/config.toml:2:2: `output` means nothing in the configuration; known are policy, allow",
@@ -207,14 +208,13 @@ fn unknown_keys_are_warned_about_with_the_nearest() {
     ] {
         assert!(ran.stderr.contains(expected), "{expected}: {}", ran.stderr);
     }
-    let warnings = home.json(&["doctor"]).1["configuration"]["warnings"].clone();
-    assert_eq!(warnings.as_array().unwrap().len(), 3);
-    // Many of them are not repeated at every call, and none of them hides a key that is known.
+    let problems = home.json(&["doctor"]).1["configuration"]["problems"].clone();
+    assert_eq!(problems.as_array().map(Vec::len), Some(3), "{problems}");
+    // Of many, some are shown.
     let many: String = (0..2_000).map(|index| format!("a{index} = 1\n")).collect();
     home.write(PROJECT, format!("{many}policy = 'read-only'\n"));
     let ran = home.run(&["call", "list"]);
-    assert!(ran.stderr.lines().count() <= 7, "{}", ran.stderr);
-    assert_eq!(right(&home, &[], "write").0, "absent");
+    assert!(ran.status == 2 && ran.stderr.lines().count() <= 22, "{}", ran.stderr);
 }
 
 #[test]

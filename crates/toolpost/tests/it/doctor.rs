@@ -57,7 +57,7 @@ fn rules_that_can_never_match_are_named() {
     let home = Home::new();
     home.write(USER, "[[rule]]\neffect = 'deny'\naction = 'raed'\n\n[[rule]]\neffect = 'ask'\naction = 'read'\nresource = '~/x'\n");
     let ran = home.run(&["doctor"]);
-    assert_eq!(ran.status, 0);
+    assert_eq!(ran.status, 1, "nothing runs before they are corrected");
     let user = home.path(USER).display().to_string();
     for words in [
         format!("{user}:1: `raed` is neither a tool nor a capability"),
@@ -68,8 +68,8 @@ fn rules_that_can_never_match_are_named() {
     let report = home.json(&["doctor"]).1;
     assert_eq!(report["configuration"]["ruleWarnings"].as_array().unwrap().len(), 2);
     assert_eq!(report["configuration"]["rules"][1]["line"], 5);
-    // It is said once: not again among the findings.
-    assert_eq!(ran.stdout.matches("`raed` is neither a tool").count(), 1, "{}", ran.stdout);
+    let findings = report["findings"].to_string();
+    assert!(findings.contains("`raed` is neither a tool") && findings.contains("`~/x` begins"), "{findings}");
     // Tools that only runs have, or only with a model, are tools.
     home.write(USER, "[[rule]]\neffect = 'deny'\naction = 'spawn_agent'\n\n[[rule]]\neffect = 'ask'\naction = 'capture_screenshot'\n");
     let report = home.json(&["doctor"]).1;

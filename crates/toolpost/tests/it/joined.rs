@@ -9,7 +9,7 @@ const PROJECT: &str = "repo/.toolpost/config.toml";
 /// A home in which there is something to say before anything runs.
 fn noteworthy() -> Home {
     let home = Home::new();
-    home.write(USER, "polcy = 'standard'\n");
+    home.write(USER, "[[rule]]\neffect = 'allow'\naction = 'bsh'\n");
     home.write(PROJECT, "dialect = 'claude'\n");
     home.write(".config/toolpost/descriptions/raed.txt", "Reads.");
     home
@@ -21,7 +21,7 @@ fn every_command_says_the_same_notes() {
     let expected = home.run(&["call", "list"]).stderr;
     for words in [
         "note: there is no tool `raed` for the description `raed.txt`\n",
-        "`polcy` means nothing in the configuration; did you mean `policy`\n",
+        "`bsh` is neither a tool nor a capability, so the rule `bsh: *` does nothing; did you mean `bash`\n",
         ".toolpost/config.toml: names tools in the dialect `claude` (line 1), once you trust it",
     ] {
         assert!(expected.contains(words), "{words}: {expected}");
@@ -41,7 +41,7 @@ fn every_command_says_the_same_notes() {
     assert_eq!((served.status, served.stderr), (0, expected));
     let doctor = home.run(&["doctor"]).stdout;
     for words in
-        ["there is no tool `raed`", "`polcy` means nothing", "names tools in the dialect `claude` (line 1)"]
+        ["there is no tool `raed`", "did you mean `bash`", "names tools in the dialect `claude` (line 1)"]
     {
         assert!(doctor.contains(words), "{words}: {doctor}");
     }
@@ -93,7 +93,7 @@ fn doctor_shows_every_key() {
     let mut shown = 0;
     for key in schema["properties"].as_object().unwrap().keys().map(String::as_str).chain(["session"]) {
         let place = match key {
-            "policy" | "allow" | "ask" => &configuration["rights"][0]["from"]["file"],
+            "policy" | "allow" | "ask" | "deny" => &configuration["rights"][0]["from"]["file"],
             "rule" => &configuration["rules"][0]["file"],
             "mcpServers" => &report["servers"][0]["from"]["file"],
             _ if configuration[key].is_array() => &configuration[key][0]["from"]["file"],
@@ -103,7 +103,7 @@ fn doctor_shows_every_key() {
         assert_eq!(place, &json!(expected), "{key}: {report}");
         let is_line = |line: &str| line.starts_with(&format!("  {key} ")) && line.contains(expected);
         assert!(
-            matches!(key, "policy" | "allow" | "ask" | "mcpServers") || page.lines().any(is_line),
+            matches!(key, "policy" | "allow" | "ask" | "deny" | "mcpServers") || page.lines().any(is_line),
             "{key}: {page}"
         );
         shown += 1;

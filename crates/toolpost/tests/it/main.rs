@@ -44,6 +44,7 @@ mod layers;
 #[path = "../../../toolpost-plugins/tests/it/load.rs"]
 mod load;
 mod mcp;
+mod narrowing;
 mod one_file;
 mod packs;
 mod pdf;

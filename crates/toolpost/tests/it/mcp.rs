@@ -34,7 +34,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    fn open(home: &Home, flags: &[&str]) -> Connection {
+    pub(crate) fn open(home: &Home, flags: &[&str]) -> Connection {
         Connection::of(home.command([&["mcp"], flags].concat()))
     }
 
@@ -124,7 +124,7 @@ impl Connection {
     }
 
     /// Closes standard input. Returns how long the server took to end, how it ended and what it said.
-    fn close(mut self) -> (Duration, i32, String) {
+    pub(crate) fn close(mut self) -> (Duration, i32, String) {
         drop(self.stdin.take());
         self.wait()
     }

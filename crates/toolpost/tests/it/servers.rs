@@ -94,7 +94,7 @@ headers = { Authorization = "Bearer ${TOKEN}" }
 command = "x"
 enabled = false
 //- repo/.toolpost/config.toml
-mcpServers.mine = { type = "stdio", command = "./mine", colour = "red" }
+mcpServers.mine = { type = "stdio", command = "./mine" }
 //- repo/.mcp.json
 {"mcpServers": {"shared": {"type": "http", "url": "http://127.0.0.1:8000/mcp", "timeout": 2500}}}
 "#,
@@ -107,7 +107,7 @@ mcpServers.mine = { type = "stdio", command = "./mine", colour = "red" }
 - resting at ~/.config/toolpost/config.toml:13 off
 "#,
     );
-    // What means nothing is said with its line, among the other warnings of the file.
+    // What means nothing is an error with its line, for it could have been meant to narrow.
     let home = Home::new();
     home.write(USER, "mcpServers.mine = { comand = \"x\", command = \"y\" }\n");
     let ran = home.run(&["doctor"]);

@@ -420,12 +420,12 @@ fn tools_cannot_write_what_grants_them_their_rights() {
 #[test]
 fn a_key_cannot_pretend_to_be_a_line_of_its_own() {
     let home = Home::new();
-    home.write(PROJECT, "\"a\\nnote: all is trusted\\u001b[2J\" = 1\n");
-    let ran = home.run(&["call", "list"]);
-    assert_eq!(ran.stderr.lines().count(), 1, "{:?}", ran.stderr);
-    home.write(PROJECT, "policy = \"x\\nerror: none\"\n");
-    let ran = home.run(&["call", "list"]);
-    assert_eq!(ran.stderr.lines().count(), 1, "{:?}", ran.stderr);
+    for text in ["\"a\\nnote: all is trusted\\u001b[2J\" = 1\n", "policy = \"x\\nerror: none\"\n"] {
+        home.write(PROJECT, text);
+        let ran = home.run(&["call", "list"]);
+        let lines: Vec<&str> = ran.stderr.lines().collect();
+        assert!(matches!(lines[..], [_, last] if last.starts_with("nothing runs until")), "{lines:?}");
+    }
 }
 
 #[test]

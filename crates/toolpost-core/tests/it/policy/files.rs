@@ -28,7 +28,6 @@ fn rules_know_their_lines() {
         file.rules.iter().map(|rule| format!("{} {} {rule}", rule.origin(), rule.effect())).collect();
     assert_eq!(found, ["rules.toml:2 allow bash: cargo test *", "rules.toml:9 deny write: *"]);
     assert_eq!(file.rules[0].matching(), ["cargo test", "cargo test --all"]);
-    assert!(file.warnings.is_empty());
     assert!(read("\u{feff}[[rule]]\neffect='deny'\naction='*'".as_bytes()).unwrap().rules.len() == 1);
     assert!(read(b"").unwrap().rules.is_empty());
 }
@@ -105,10 +104,10 @@ fn all_mistakes_of_a_file_are_told_at_once_up_to_twenty() {
 }
 
 #[test]
-fn unknown_keys_are_warned_about_with_the_nearest() {
-    let file =
-        read(b"[[rule]]\neffect = 'deny'\naction = 'bash'\nresouce = 'x'\n[colours]\na = 1\n").unwrap();
-    let found: Vec<String> = file.warnings.iter().map(ToString::to_string).collect();
+fn guarantee_45_unknown_keys_are_errors_with_the_nearest() {
+    let errors =
+        read(b"[[rule]]\neffect = 'deny'\naction = 'bash'\nresouce = 'x'\n[colours]\na = 1\n").unwrap_err();
+    let found: Vec<String> = errors.all().iter().map(ToString::to_string).collect();
     assert_eq!(
         found,
         [
@@ -151,6 +150,7 @@ fn policies_are_checked_like_rules() {
             "[[rule]]\nlayer='mine'\neffect='ask'\naction='*'\n",
             "p.toml:2:7: no layer `mine`; there are flags, session, saved, user, project and built-in",
         ),
+        ("granted=[]\nrules=[]\n", "p.toml:2:1: `rules` means nothing in a policy; did you mean `rule`"),
         ("granted=[]\n[[policy]]\n", "p.toml:1:1: this is outside of `[[policy]]`; move it into one of them"),
     ] {
         let source = Source::new("p.toml", text.as_bytes()).unwrap();

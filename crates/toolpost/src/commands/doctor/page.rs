@@ -92,6 +92,9 @@ fn configuration(page: &mut Page<'_>, report: &Report) {
             FileState::Read => page.marked(Mark::Good, &text("")),
             FileState::Missing => page.line(&format!("–      {}", text(" (not there)"))),
             FileState::Broken => page.marked(Mark::Broken, &text("")),
+            FileState::LeftOut => {
+                page.line(&format!("–      {}", text(" (left out by --no-project-config)")))
+            }
         }
     }
     page.heading("What holds, and where it is set");

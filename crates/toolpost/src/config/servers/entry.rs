@@ -8,7 +8,7 @@ use crate::config::node::{Member, Node, Value};
 use crate::config::origin::{Problem, shortened};
 use std::time::Duration;
 use toolpost_core::text::Source;
-use toolpost_core::text::nearest;
+use toolpost_core::text::{misspelling_of, nearest};
 use toolpost_plugins::Hints;
 
 /// More servers in one file are a mistake.
@@ -57,15 +57,18 @@ pub(crate) enum Written {
 }
 
 /// The servers in a table of a file, and what means nothing there.
-pub(crate) fn entries(format: Format, table: &Node, source: &Source<'_>) -> (Vec<Entry>, Vec<Problem>) {
-    let mut warnings = Vec::new();
+pub(crate) fn entries(format: Format, table: &Node, source: &Source<'_>) -> Entries {
+    let (mut warnings, mut problems) = (Vec::new(), Vec::new());
     let Value::Table(members) = &table.value else {
         let message = format!("`{}` is {}; write a table of servers", format.words().table, table.kind());
-        return (Vec::new(), vec![source.located(table.span.start, message).into()]);
+        warnings.push(source.located(table.span.start, message).into());
+        return Entries { entries: Vec::new(), warnings, problems };
     };
     let mut entries: Vec<Entry> = Vec::new();
     for member in members.iter().take(MOST) {
-        let entry = Reader { format, words: format.words(), source, warnings: &mut warnings }.entry(member);
+        let words = format.words();
+        let (warnings, problems) = (&mut warnings, &mut problems);
+        let entry = Reader { format, words, source, warnings, problems }.entry(member);
         if let Some(index) = entries.iter().position(|other| other.name == entry.name) {
             let message = format!(
                 "`{}` stands twice, the first in line {}; the last one holds",
@@ -80,10 +83,40 @@ pub(crate) fn entries(format: Format, table: &Node, source: &Source<'_>) -> (Vec
         let message = format!("there are {} servers; only the first {MOST} are looked at", members.len());
         warnings.push(source.located(table.span.start, message).into());
     }
-    (entries, warnings)
+    Entries { entries, warnings, problems }
+}
+
+/// What a table of servers holds.
+pub(crate) struct Entries {
+    pub(crate) entries: Vec<Entry>,
+    /// What means nothing there.
+    pub(crate) warnings: Vec<Problem>,
+    /// The same in a file of our own, where it could have been meant to narrow.
+    pub(crate) problems: Vec<Problem>,
 }
 
 impl Entry {
+    /// Whether the server is given this variable, or a value that is made with it.
+    pub(crate) fn mentions(&self, variable: &str) -> bool {
+        let is_of = |text: &String| {
+            let mut places = text.match_indices(variable);
+            places.any(|(at, _)| {
+                let rest = &text[at + variable.len()..];
+                !rest.starts_with(|next: char| next.is_ascii_alphanumeric() || next == '_')
+            })
+        };
+        match &self.reach {
+            Ok(Written::Stdio { words, environment, handed_on, .. }) => {
+                let pairs = environment.iter().flat_map(|(name, value)| [name, value]);
+                words.iter().chain(handed_on).chain(pairs).any(is_of)
+            }
+            Ok(Written::Http { url, headers, .. }) => {
+                is_of(url) || headers.iter().any(|(_, value)| is_of(value))
+            }
+            Err(_) => false,
+        }
+    }
+
     /// Whether it is the entry by which another program finds toolpost. Our own configuration may name another one.
     pub(crate) fn is_self(&self) -> bool {
         if self.format == Format::Own {
@@ -100,6 +133,7 @@ struct Reader<'a, 's> {
     words: &'static Words,
     source: &'s Source<'a>,
     warnings: &'s mut Vec<Problem>,
+    problems: &'s mut Vec<Problem>,
 }
 
 impl Reader<'_, '_> {
@@ -132,7 +166,7 @@ impl Reader<'_, '_> {
     }
 
     fn fill(&mut self, node: &Node, entry: &mut Entry) -> Result<Written, String> {
-        self.unknown_keys(node);
+        self.unknown_keys(node)?;
         entry.is_off = flag(node, "enabled")? == Some(false);
         if self.format != Format::Own {
             entry.is_off |= flag(node, "disabled")? == Some(true);
@@ -255,8 +289,11 @@ impl Reader<'_, '_> {
         Ok(None)
     }
 
-    fn unknown_keys(&mut self, node: &Node) {
+    /// Keys that mean nothing. In a file of our own that is a mistake; in one of another program only where the key is hardly
+    /// anything but a misspelling of one that narrows, which costs the server.
+    fn unknown_keys(&mut self, node: &Node) -> Result<(), String> {
         let known = self.known();
+        let mut misspelt = Ok(());
         for member in node.members().iter().filter(|member| !known.contains(&member.key.as_str())) {
             let shown = shortened(&member.key, 60);
             let advice = match nearest(&shown, known.iter().copied(), 1).first() {
@@ -264,8 +301,21 @@ impl Reader<'_, '_> {
                 None => format!("known are {}", known.join(", ")),
             };
             let message = format!("`{shown}` means nothing of a server; {advice}");
-            self.warnings.push(self.source.located(member.key_span.start, message).into());
+            let narrowing = ["enabled", "disabled", self.words.only, self.words.without];
+            let near = misspelling_of(&shown, narrowing.into_iter().filter(|word| known.contains(word)));
+            let problem = self.source.located(member.key_span.start, message).into();
+            match (self.format, near) {
+                (Format::Own, _) => self.problems.push(problem),
+                (_, Some(near)) => {
+                    let line = self.source.line(member.key_span.start);
+                    misspelt = Err(format!(
+                        "`{shown}` (line {line}) means nothing of a server; did you mean `{near}`"
+                    ));
+                }
+                (_, None) => self.warnings.push(problem),
+            }
         }
+        misspelt
     }
 
     fn known(&self) -> Vec<&'static str> {

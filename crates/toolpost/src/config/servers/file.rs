@@ -78,9 +78,9 @@ fn read(format: Format, file: &str, bytes: &[u8], most: usize, root: &Path) -> R
     let mut all: Vec<Entry> = Vec::new();
     let mut warnings = Vec::new();
     for table in local.into_iter().chain(tree.get(table)) {
-        let (found, odd) = entries(format, table, &source);
-        all.extend(found);
-        warnings.extend(odd);
+        let read = entries(format, table, &source);
+        all.extend(read.entries);
+        warnings.extend(read.warnings.into_iter().chain(read.problems));
     }
     if format == Format::Gemini {
         let listed = |key: &str, name: &str| match &tree.get("mcp")?.get(key)?.value {

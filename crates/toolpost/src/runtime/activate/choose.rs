@@ -10,12 +10,12 @@ use toolpost_agent::agent_file::{At, Format, Node, Problem, Severity, ToolChoice
 use toolpost_agent::model::{Script, ScriptCall, ScriptError};
 use toolpost_core::dialect::Dialect;
 use toolpost_core::host::AgentHost;
-use toolpost_core::policy::{Effect, Layer};
+use toolpost_core::policy::Layer;
 use toolpost_core::registry::Snapshot;
-use toolpost_core::text::nearest;
 use toolpost_core::text::wildcard::name_matches;
+use toolpost_core::text::{misspelling_of, nearest};
 use toolpost_core::{Code, Pack, Policy, Registry, ToolError};
-use toolpost_rules::Warning;
+use toolpost_rules::Misspelt;
 
 impl Runtime {
     /// The tools of an agent, and whether all of them are offered though some would usually be held back. An agent that
@@ -34,13 +34,13 @@ impl Runtime {
         for choice in &agent.without {
             let Some(problem) = nothing_taken(agent, choice, &snapshot, dialect) else { continue };
             // A run with more tools than the file wants is worse than none.
-            if agent.format == Format::Toolpost {
+            if costs_the_agent(agent, &choice.name, misspelling_in(&snapshot, &choice.name).as_deref()) {
                 return Err(ToolError::new(Code::ValidationError, problem.to_string()));
             }
             problems.push(problem);
         }
-        for (problem, narrows) in self.misspelt_rules(agent) {
-            if narrows && agent.format == Format::Toolpost {
+        for (problem, is_broken) in self.misspelt_rules(agent) {
+            if is_broken {
                 return Err(ToolError::new(Code::ValidationError, problem.to_string()));
             }
             problems.push(problem);
@@ -244,7 +244,7 @@ impl Runtime {
         problems
     }
 
-    /// The rules of the agent that name no tool, but nearly do, and whether each would narrow what the agent may do.
+    /// The rules of the agent that name no tool, and whether each costs the agent.
     fn misspelt_rules(&self, agent: &AgentFile) -> Vec<(Problem, bool)> {
         let Some(policy) = &agent.policy else { return Vec::new() };
         let rules: Vec<_> = Layer::ALL.into_iter().flat_map(|layer| policy.rules(layer)).collect();
@@ -253,12 +253,16 @@ impl Runtime {
         }
         let own = agent.prompt_tools.iter().map(|tool| tool.name.as_str());
         let servers = self.servers.reports.iter().map(|server| server.name.as_str());
-        let problem = |warning: Warning| {
-            let is_narrower =
-                rules.iter().any(|rule| *rule.origin() == warning.origin && rule.effect() != Effect::Allow);
-            let severity = if is_narrower { severity(agent) } else { Severity::Warning };
+        let problem = |found: Misspelt| {
+            let Misspelt { warning, narrows, near } = found;
+            let name = rules.iter().find(|rule| *rule.origin() == warning.origin);
+            let name = name.map(|rule| rule.action().to_string()).unwrap_or_default();
+            let near = near.filter(|near| misspelling_of(&name, [near.as_str()]).is_some());
+            let is_broken = narrows && costs_the_agent(agent, &name, near.as_deref());
+            let severity = if narrows { severity(agent) } else { Severity::Warning };
+            let severity = if is_broken { Severity::Broken } else { severity };
             let at = At { line: warning.origin.line, column: 1 };
-            (Problem::new(&agent.file, at, Some("policy"), severity, warning.message), is_narrower)
+            (Problem::new(&agent.file, at, Some("policy"), severity, warning.message), is_broken)
         };
         RuleNames::new(servers).and(own).misspelt(policy).into_iter().map(problem).collect()
     }
@@ -305,6 +309,34 @@ pub(super) fn script_problem(agent: &AgentFile, script: &Node, error: &ScriptErr
 fn unknown(agent: &AgentFile, choice: &ToolChoice, snapshot: &Snapshot) -> Problem {
     let message = format!("there is no tool `{}`; {}", short(&choice.name), hint(&choice.name, snapshot));
     Problem::new(&agent.file, choice.at(), Some("tools"), severity(agent), message)
+}
+
+/// Tools of other hosts that look like misspelt names of ours.
+const OF_OTHER_HOSTS: [&str; 12] = [
+    "patch",
+    "codesearch",
+    "lsp",
+    "skill",
+    "question",
+    "doom_loop",
+    "external_directory",
+    "plan_enter",
+    "plan_exit",
+    "multiedit",
+    "ls",
+    "todo",
+];
+
+/// Whether a name that means no tool, and was to take something away, costs the agent: in a file of our own always, in one of
+/// another host, which has tools of its own, where it is hardly anything but a misspelling.
+fn costs_the_agent(agent: &AgentFile, name: &str, near: Option<&str>) -> bool {
+    let is_theirs = OF_OTHER_HOSTS.iter().any(|theirs| theirs.eq_ignore_ascii_case(name));
+    agent.format == Format::Toolpost || (near.is_some() && !is_theirs)
+}
+
+/// The tool whose name this one is hardly anything but a misspelling of.
+fn misspelling_in(snapshot: &Snapshot, name: &str) -> Option<String> {
+    misspelling_of(name, snapshot.all().map(|entry| entry.name())).map(str::to_owned)
 }
 
 /// A tool that the file wants to take away, and that nobody has: its author may believe in vain that it is gone.
