@@ -132,7 +132,9 @@ fn decided(policy: &Policy) -> Vec<Effect> {
     ];
     probes
         .iter()
-        .map(|(tool, access)| policy.decide(&Request { tool, accesses: &[access.clone()] }).effect())
+        .map(|(tool, access)| {
+            policy.decide(&Request { tool, accesses: std::slice::from_ref(access) }).effect()
+        })
         .collect()
 }
 
