@@ -36,12 +36,33 @@ impl From<Crashed> for ToolError {
 }
 
 /// Runs work that blocks for a short time as a rule, such as reading files. It stays on this thread where a [`Watch`]
-/// sees to it that nobody else has to wait for it; otherwise it goes to the pool.
+/// sees to it that nobody else has to wait for it; otherwise it goes to the pool. Once begun, it goes on when the future
+/// is dropped.
 pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Crashed> {
     match watch::Turn::take() {
-        Some(_turn) => catch_unwind(AssertUnwindSafe(work)).map_err(|payload| Crashed::saying(&*payload)),
+        Some(turn) => here(turn, work).await,
         None => in_pool(work).await,
     }
+}
+
+/// Runs work on a thread of the runtime, in a task of its own. A thread has one task set aside that it runs next and that
+/// no other thread can take: this one pushes out the one that was set aside before, which could otherwise not run until
+/// the work is over.
+async fn here<T: Send + 'static>(
+    turn: watch::Turn,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Crashed> {
+    let done = tokio::spawn(async move { turn.run(|| catch_unwind(AssertUnwindSafe(work))) });
+    match done.await {
+        Ok(done) => done.map_err(|payload| Crashed::saying(&*payload)),
+        Err(error) => Err(Crashed(crate::executor::panic_message(error))),
+    }
+}
+
+/// To be called after tasks of the runtime were woken by work that may be on one of its threads: the task that this
+/// thread has set aside, and would only run when the work is over, is run by another one.
+pub(crate) fn let_others_run() {
+    watch::push_out();
 }
 
 /// Runs work that blocks for long, such as writing files, on a thread of the runtime's pool for blocking work.

@@ -675,6 +675,8 @@ impl Context {
                 kind: self.redacted(kind()),
             };
             self.host.events.record(&Arc::new(event));
+            // Somebody who listens may have been woken by it.
+            crate::blocking::let_others_run();
         }
     }
 

@@ -46,6 +46,11 @@ pub(super) fn explain(roots: &Roots, place: &Place, failure: Failure, doing: Doi
         Failure::Refused(reason) => {
             ToolError::new(code, format!("`{name}` is left as it is: {reason}")).with("path", name)
         }
+        Failure::System(Errno::NOENT | Errno::STALE) if let Some(why) = roots.is_gone(place.root) => {
+            let root = &roots.names[place.root].path;
+            ToolError::new(Code::FileNotFound, format!("the folder `{root}` of the workspace {why}"))
+                .with("path", name)
+        }
         Failure::System(Errno::NOENT) => missing(roots, place, &name),
         Failure::System(Errno::NOTDIR) => refusal::not_a_folder(&name),
         Failure::System(errno) => system(code, &name, errno),

@@ -9,6 +9,7 @@ mod git;
 mod keep;
 mod lock;
 mod look;
+mod opened;
 mod outer;
 mod restore;
 mod roots;
@@ -25,10 +26,11 @@ pub use restore::{Durable, Exact, Exchange};
 pub use spill::{SpillFolder, SpillLimits};
 
 use self::explain::{Doing, explain};
+use self::opened::Opened;
 use self::outer::Excludes;
 use self::roots::{Failure, Roots};
 use self::staging::Staging;
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat2};
+use rustix::fs::{OFlags, fstat};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -45,7 +47,7 @@ use toolpost_core::{Code, ToolError};
 /// Turns are a matter of the file, so every `Disk` of the process queues here.
 static TURNS: LazyLock<Turns> = LazyLock::new(Turns::default);
 
-/// A workspace on disk.
+/// A workspace on disk. A root that was deleted and made again under its own name is opened again.
 ///
 /// ```
 /// use toolpost_core::{Code, Workspace};
@@ -59,18 +61,18 @@ static TURNS: LazyLock<Turns> = LazyLock::new(Turns::default);
 /// ```
 #[derive(Debug)]
 pub struct Disk {
-    roots: Arc<Roots>,
+    names: Arc<[RootName]>,
+    opened: Opened,
     locks: Option<Locks>,
     excludes: Excludes,
     user_git: Arc<UserGit>,
-    /// What surveys have seen, for the next one.
-    remembered: Arc<survey::Remembered>,
 }
 
 impl Disk {
     /// Opens the folders that file tools may act in; relative paths start at the first.
     pub fn open(roots: impl IntoIterator<Item = impl Into<PathBuf>>) -> Result<Disk, ToolError> {
-        let mut opened = Roots { names: Vec::new(), handles: Vec::new(), staging: None };
+        let mut names = Vec::new();
+        let mut handles = Vec::new();
         for given in roots {
             let given: PathBuf = given.into();
             let refuse = |reason: &str| {
@@ -81,9 +83,7 @@ impl Disk {
                 std::io::ErrorKind::NotFound => refuse("does not exist"),
                 _ => refuse(&format!("cannot be opened ({error})")),
             })?;
-            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            let handle = openat2(CWD, &path, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS);
-            let handle = handle.map_err(|errno| match errno {
+            let handle = opened::open(&path).map_err(|errno| match errno {
                 Errno::NOSYS => refuse("needs Linux 5.6 or later (the system call openat2 is missing)"),
                 Errno::NOTDIR => refuse("is not a folder"),
                 other => refuse(&format!("cannot be opened ({other})")),
@@ -92,18 +92,20 @@ impl Disk {
             let text = |path: &Path| {
                 path.to_str().map(str::to_owned).ok_or_else(|| refuse("has a name that is not UTF-8"))
             };
-            opened.names.push(RootName { path: text(&path)?, given: text(&absolute)? });
-            opened.handles.push(handle);
+            names.push(RootName { path: text(&path)?, given: text(&absolute)? });
+            handles.push(Arc::new(handle));
         }
-        if opened.names.is_empty() {
+        if names.is_empty() {
             return Err(ToolError::new(Code::ReadError, "a workspace needs a folder"));
         }
+        let names: Arc<[RootName]> = names.into();
+        let roots = Roots { names: Arc::clone(&names), handles, staging: None };
         Ok(Disk {
-            roots: Arc::new(opened),
+            names,
+            opened: Opened::new(roots),
             locks: None,
             excludes: Excludes::default(),
             user_git: Arc::default(),
-            remembered: Arc::default(),
         })
     }
 
@@ -111,16 +113,14 @@ impl Disk {
     /// processes with the same directory have left when they were killed.
     #[must_use]
     pub fn with_locks(mut self, locks: Locks) -> Disk {
-        if let Some(roots) = Arc::get_mut(&mut self.roots) {
-            roots.staging = Some(Arc::new(Staging::new(locks.folder().to_owned())));
-        }
+        self.opened.stage_with(Arc::new(Staging::new(locks.folder().to_owned())));
         self.locks = Some(locks);
         self
     }
 
     /// Removes the temporary files that processes have left which were killed, in whatever workspace. Returns how many.
     pub fn remove_left(&self) -> usize {
-        self.roots.staging.as_ref().map_or(0, |staging| staging.remove_left())
+        self.opened.now().roots.staging.as_ref().map_or(0, |staging| staging.remove_left())
     }
 
     /// Leaves out what this file says, as in a `.gitignore`, in place of the file that git's own settings name.
@@ -141,9 +141,12 @@ impl Disk {
     /// Whether there is nothing of this name, not even a link. For those who ask for many names that are hardly ever there:
     /// an error of [`Workspace::stat`] also looks for near names.
     pub fn is_absent(&self, path: &WorkspacePath) -> bool {
-        let place = Place::parse(path, &self.roots.names);
         let flags = OFlags::PATH | OFlags::NOFOLLOW;
-        place.is_ok_and(|place| matches!(self.roots.open(&place, flags), Err(Failure::System(Errno::NOENT))))
+        let opened = self.run(path, Doing::Reading, |roots, place| match roots.open(place, flags) {
+            Err(Failure::System(Errno::NOENT)) if roots.is_gone(place.root).is_none() => Ok(true),
+            other => other.map(|_| false),
+        });
+        opened.unwrap_or(false)
     }
 
     /// Runs `operation`, and explains its failure.
@@ -151,24 +154,52 @@ impl Disk {
         &self,
         path: &WorkspacePath,
         doing: Doing,
-        operation: impl FnOnce(&Roots, &Place) -> Result<T, Failure>,
+        mut operation: impl FnMut(&Roots, &Place) -> Result<T, Failure>,
     ) -> Result<T, ToolError> {
-        let place = Place::parse(path, &self.roots.names)?;
-        operation(&self.roots, &place).map_err(|failure| explain(&self.roots, &place, failure, doing))
+        self.run_keeping(path, doing, |roots, place| operation(roots, place))
+    }
+
+    /// The same for an operation that keeps the roots.
+    fn run_keeping<T>(
+        &self,
+        path: &WorkspacePath,
+        doing: Doing,
+        mut operation: impl FnMut(&Arc<Roots>, &Place) -> Result<T, Failure>,
+    ) -> Result<T, ToolError> {
+        let place = Place::parse(path, &self.names)?;
+        let roots = self.roots(doing);
+        match operation(&roots, &place) {
+            // In a folder that was deleted there is nothing; under its name there may be a new one by now.
+            Err(Failure::System(Errno::NOENT | Errno::STALE))
+                if doing == Doing::Reading
+                    && let Some(again) = self.opened.instead_of(&roots) =>
+            {
+                operation(&again, &place).map_err(|failure| explain(&again, &place, failure, doing))
+            }
+            done => done.map_err(|failure| explain(&roots, &place, failure, doing)),
+        }
+    }
+
+    /// The roots as they are open. Before a change their names are compared with the disk each time.
+    fn roots(&self, doing: Doing) -> Arc<Roots> {
+        match doing {
+            Doing::Reading => self.opened.lately().roots,
+            Doing::Writing => self.opened.now().roots,
+        }
     }
 }
 
 impl Workspace for Disk {
     fn root(&self) -> &str {
-        &self.roots.names[0].path
+        &self.names[0].path
     }
 
     fn roots(&self) -> Vec<String> {
-        self.roots.names.iter().map(|root| root.path.clone()).collect()
+        self.names.iter().map(|root| root.path.clone()).collect()
     }
 
     fn name(&self, path: &WorkspacePath) -> Result<String, ToolError> {
-        Ok(Place::parse(path, &self.roots.names)?.display(&self.roots.names))
+        Ok(Place::parse(path, &self.names)?.display(&self.names))
     }
 
     fn stat(&self, path: &WorkspacePath) -> Result<Stat, ToolError> {
@@ -180,6 +211,8 @@ impl Workspace for Disk {
     }
 
     fn entries(&self, path: &WorkspacePath) -> Result<Entries, ToolError> {
+        // A folder that was deleted can be opened, and looks empty.
+        self.opened.now();
         self.run(path, Doing::Reading, look::entries)
     }
 
@@ -209,8 +242,8 @@ impl Workspace for Disk {
     }
 
     fn stage(&self, path: &WorkspacePath, content: &[u8]) -> Result<Option<Box<dyn Staged>>, ToolError> {
-        self.run(path, Doing::Writing, |_, place| {
-            let staged = stage::StagedFile::make(&self.roots, place, content)?;
+        self.run_keeping(path, Doing::Writing, |roots, place| {
+            let staged = stage::StagedFile::make(roots, place, content)?;
             Ok(Some(Box::new(staged) as Box<dyn Staged>))
         })
     }
@@ -224,9 +257,9 @@ impl Workspace for Disk {
     }
 
     fn rename(&self, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), ToolError> {
-        let from = Place::parse(from, &self.roots.names)?;
-        let to = Place::parse(to, &self.roots.names)?;
-        let roots = &self.roots;
+        let from = Place::parse(from, &self.names)?;
+        let to = Place::parse(to, &self.names)?;
+        let roots = &*self.roots(Doing::Writing);
         change::rename(roots, &from, &to).map_err(|failure| match failure {
             Failure::System(Errno::INVAL) => {
                 refusal::no_move(&from.display(&roots.names), &to.display(&roots.names))
@@ -262,8 +295,8 @@ impl Workspace for Disk {
 
     fn lock_repository(&self, folder: &WorkspacePath) -> Result<LockRequest, ToolError> {
         let request = self.lock(folder)?;
-        let Ok(place) = Place::parse(folder, &self.roots.names) else { return Ok(request) };
-        let path = Path::new(&self.roots.names[place.root].path).join(place.parts.join("/"));
+        let Ok(place) = Place::parse(folder, &self.names) else { return Ok(request) };
+        let path = Path::new(&self.names[place.root].path).join(place.parts.join("/"));
         Ok(lock::with_folder(request, &path))
     }
 
@@ -273,6 +306,7 @@ impl Workspace for Disk {
         options: ScanOptions,
         visit: &dyn Visit,
     ) -> Result<Option<Scanned>, ToolError> {
+        self.opened.now();
         self.run(from, Doing::Reading, |roots, place| {
             scan::scan(roots, place, options, &self.excludes, visit).map(Some)
         })
@@ -283,9 +317,10 @@ impl Workspace for Disk {
         select: &dyn Select,
         memory: &mut SweepMemory,
     ) -> Result<Option<Vec<(String, FileStamp)>>, ToolError> {
-        let swept = sweep::sweep(&self.roots, &self.excludes, select, memory);
+        let roots = self.opened.now().roots;
+        let swept = sweep::sweep(&roots, &self.excludes, select, memory);
         let root = Place { root: 0, parts: Vec::new() };
-        swept.map(Some).map_err(|failure| explain(&self.roots, &root, failure, Doing::Reading))
+        swept.map(Some).map_err(|failure| explain(&roots, &root, failure, Doing::Reading))
     }
 
     fn is_on_disk(&self) -> bool {
@@ -293,7 +328,8 @@ impl Workspace for Disk {
     }
 
     fn survey(&self, surveyor: &dyn Surveyor) -> Result<Surveyed, ToolError> {
-        survey::survey(&self.roots, surveyor, &self.remembered, &self.user_git)
+        let opened = self.opened.now();
+        survey::survey(&opened.roots, surveyor, &opened.remembered, &self.user_git)
     }
 
     fn has_repositories(&self) -> bool {
@@ -301,7 +337,8 @@ impl Workspace for Disk {
     }
 
     fn run_by_git(&self, changed: &[String]) -> Vec<RunByGit> {
-        survey::run_by_git(&self.roots, &self.remembered, &self.user_git, changed)
+        let opened = self.opened.now();
+        survey::run_by_git(&opened.roots, &opened.remembered, &self.user_git, changed)
     }
 
     fn outer_rules(&self, root: &str) -> OuterRules {

@@ -89,7 +89,8 @@ impl Disk {
 
     /// When the first root was made, where the filesystem knows it.
     pub fn born_ms(&self) -> Option<u64> {
-        let root = self.roots.handles.first()?;
+        let roots = self.opened.lately().roots;
+        let root = roots.handles.first()?;
         let stat = statx(root, "", AtFlags::EMPTY_PATH, StatxFlags::BTIME).ok()?;
         if stat.stx_mask & StatxFlags::BTIME.bits() == 0 {
             return None;
@@ -100,7 +101,7 @@ impl Disk {
 
     /// Waits until everything that was changed in the workspace is durable.
     pub fn sync(&self) -> Result<(), ToolError> {
-        for root in &self.roots.handles {
+        for root in &self.opened.lately().roots.handles {
             // A handle of a folder need not be one that can be synced.
             let opened = openat(root, ".", FOLDER, Mode::empty());
             opened.and_then(rustix::fs::syncfs).map_err(|errno| {

@@ -3,6 +3,7 @@
 //! Every open is one `openat2` beneath a root's handle. Where the kernel refuses a link because it is absolute,
 //! the link is resolved by hand and the result, free of links, is opened the same way again.
 
+use super::opened;
 use super::staging::Staging;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat2, readlinkat};
@@ -59,13 +60,18 @@ pub(super) struct Resolved {
 /// The roots of a workspace on disk.
 #[derive(Debug)]
 pub(super) struct Roots {
-    pub(super) names: Vec<RootName>,
-    pub(super) handles: Vec<OwnedFd>,
+    pub(super) names: Arc<[RootName]>,
+    pub(super) handles: Vec<Arc<OwnedFd>>,
     /// Where temporary files are written down.
     pub(super) staging: Option<Arc<Staging>>,
 }
 
 impl Roots {
+    /// What is the matter with a root whose folder is not the one that is open any more.
+    pub(super) fn is_gone(&self, root: usize) -> Option<&'static str> {
+        opened::is_gone(&self.names[root], &self.handles[root])
+    }
+
     /// Opens what the place leads to, following links that stay inside.
     pub(super) fn open(&self, place: &Place, flags: OFlags) -> Result<OwnedFd, Failure> {
         match self.beneath(place, flags, ResolveFlags::empty()) {
@@ -177,7 +183,7 @@ impl Roots {
 
     /// Where an absolute path lies. A root in its given spelling is turned into its canonical one.
     fn position(&self, absolute: &mut Vec<String>) -> Position {
-        for root in &self.names {
+        for root in self.names.iter() {
             if root.given != root.path && *absolute == fold(&root.given) {
                 *absolute = fold(&root.path);
             }

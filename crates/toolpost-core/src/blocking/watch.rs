@@ -3,8 +3,13 @@
 //! A runtime's thread that blocks hears of nothing: no message, no time-out. While such work goes on, the watch looks
 //! every millisecond whether some has lasted longer, and then wakes another of the runtime's threads, which listens
 //! from then on. While nothing goes on, it sleeps, and after a while it ends.
+//!
+//! No task may be left behind on a thread that blocks. Two kinds can be taken by no other thread. The first is the task
+//! that was woken last: work begins in a task of its own, which pushes that one out, and [`push_out`] does so when the work
+//! itself has woken one. The second are tasks that have yielded by `tokio::task::yield_now`, or used up their share of a
+//! turn: tasks that others depend on must do neither (see `tokio::task::unconstrained`).
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::Thread;
@@ -23,8 +28,14 @@ const LINGER: Duration = Duration::from_secs(10);
 /// Nearer than the usual time-out of a call.
 const NEARER: Duration = Duration::from_secs(20);
 
+/// Maximum number of threads for work that changes its thread: more than calls of one client may run at a time, so that
+/// each of them can wait for a disk.
+const MOST_IN_POOL: usize = 1_200;
+
 thread_local! {
     static WATCHED: RefCell<Option<Arc<Watch>>> = const { RefCell::new(None) };
+    /// Whether this thread is one of the runtime's and runs work that blocks.
+    static IS_BUSY: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Watches over the blocking work on the threads of one runtime.
@@ -61,6 +72,7 @@ impl Watch {
         let theirs = Arc::clone(&watch);
         let runtime = Builder::new_multi_thread()
             .worker_threads(cores + 1)
+            .max_blocking_threads(MOST_IN_POOL)
             .on_thread_start(move || WATCHED.set(Some(Arc::clone(&theirs))))
             .enable_all()
             .build()?;
@@ -163,6 +175,24 @@ impl Turn {
     }
 }
 
+impl Turn {
+    /// Runs work on this thread.
+    pub(super) fn run<T>(self, work: impl FnOnce() -> T) -> T {
+        IS_BUSY.set(true);
+        let done = work();
+        IS_BUSY.set(false);
+        done
+    }
+}
+
+/// Where this thread of the runtime runs work that blocks: lets another thread run the task that was woken last.
+pub(super) fn push_out() {
+    if IS_BUSY.get() {
+        // The task that is set aside gives its place to this one and waits where every thread looks for tasks.
+        drop(tokio::spawn(std::future::ready(())));
+    }
+}
+
 impl Drop for Turn {
     fn drop(&mut self) {
         self.watch.places[self.place].store(FREE, Ordering::Release);
@@ -199,6 +229,43 @@ mod tests {
             release.send(()).unwrap();
         }
         for work in works {
+            assert!(runtime.block_on(work).unwrap().unwrap());
+        }
+    }
+
+    #[test]
+    fn a_task_that_was_woken_before_the_work_does_not_wait_for_it() {
+        let runtime = super::Watch::runtime().unwrap();
+        for _ in 0..50 {
+            let (release, held) = mpsc::channel::<()>();
+            let (wake, woken) = tokio::sync::oneshot::channel();
+            let (heard, hears) = mpsc::channel();
+            runtime.spawn(async move { heard.send(woken.await.is_ok()) });
+            let work = runtime.spawn(async move {
+                wake.send(()).unwrap();
+                blocking(move || held.recv().is_ok()).await
+            });
+            assert_eq!(hears.recv_timeout(Duration::from_secs(5)), Ok(true));
+            release.send(()).unwrap();
+            assert!(runtime.block_on(work).unwrap().unwrap());
+        }
+    }
+
+    #[test]
+    fn a_task_that_the_work_wakes_does_not_wait_for_its_end() {
+        let runtime = super::Watch::runtime().unwrap();
+        for _ in 0..50 {
+            let (release, held) = mpsc::channel::<()>();
+            let (wake, woken) = tokio::sync::oneshot::channel();
+            let (heard, hears) = mpsc::channel();
+            runtime.spawn(async move { heard.send(woken.await.is_ok()) });
+            let work = runtime.spawn(blocking(move || {
+                wake.send(()).unwrap();
+                crate::blocking::let_others_run();
+                held.recv().is_ok()
+            }));
+            assert_eq!(hears.recv_timeout(Duration::from_secs(5)), Ok(true));
+            release.send(()).unwrap();
             assert!(runtime.block_on(work).unwrap().unwrap());
         }
     }

@@ -183,7 +183,7 @@ impl Programs<'_, '_> {
                 all.push((top, Repository { own: path.clone(), shared: path.clone() }));
             }
         }
-        for root in &self.survey.roots.names {
+        for root in self.survey.roots.names.iter() {
             let above = Path::new(&root.path)
                 .ancestors()
                 .find(|folder| folder.join(".git").symlink_metadata().is_ok());

@@ -112,7 +112,7 @@ fn leads_back(roots: &Roots, link: &Path) -> u8 {
     let is_named_so = DependencyFolder::named(link.file_name().unwrap_or_default().as_bytes()).is_some();
     let (mut found, end) = (0, followed.end.clone());
     for path in followed.links.iter().skip(1).chain(&followed.way).chain([&end]) {
-        for root in &roots.names {
+        for root in roots.names.iter() {
             let Ok(inside) = path.strip_prefix(&root.path) else { continue };
             let mut parts: Vec<&[u8]> = inside.iter().map(|part| part.as_bytes()).collect();
             // As for other links: what has the name of one may lead to one of the same name.

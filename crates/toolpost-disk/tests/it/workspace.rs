@@ -7,6 +7,7 @@ mod left;
 mod links;
 mod paths;
 mod race;
+mod reopened;
 mod special;
 mod turns;
 mod walk;
