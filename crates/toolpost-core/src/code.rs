@@ -14,7 +14,7 @@ pub type Answer<T> = Result<(Vec<T>, Coverage), ToolError>;
 /// Answers questions about the code of a workspace. Implemented in the joining crate over `toolpost-code`, and by fakes in
 /// tests; called by tools.
 ///
-/// Every method blocks, and asks [`Context::checkpoint`] of its inquiry often enough to end with the call. No answer has
+/// Every method blocks, for long where an index is not ready (see [`Context::blocking_in_pool`]), and asks [`Context::checkpoint`] of its inquiry often enough to end with the call. No answer has
 /// anything of a file that [`Inquiry::shows`] denies. An answer that may lack something says so in its [`Coverage`].
 pub trait CodeEngine: Send + Sync {
     /// The symbols whose names are like the query, the best first.

@@ -318,9 +318,15 @@ impl Snapshot {
         self.tools.get(name)
     }
 
-    /// The tools that are held back from lists, of those that are offered at all: each source has a limit of its own.
-    pub fn held_back(&self, is_offered: impl Fn(&str) -> bool) -> BTreeSet<&str> {
-        self.arranged.values().flat_map(|arranged| arranged.shelves.held_back(&is_offered)).collect()
+    /// The tools that are held back from lists, of those that are offered at all and were not listed before: each source
+    /// has a limit of its own.
+    pub fn held_back(
+        &self,
+        is_offered: impl Fn(&str) -> bool,
+        was_listed: impl Fn(&str) -> bool,
+    ) -> BTreeSet<&str> {
+        let each = self.arranged.values();
+        each.flat_map(|arranged| arranged.shelves.held_back(&is_offered, &was_listed)).collect()
     }
 
     /// The aliases that were added to this registry, by name.

@@ -25,6 +25,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::task::coop::unconstrained;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -78,7 +79,13 @@ impl Listener {
             };
             let _ = connection.set_nodelay(true);
             let (served, slot) = (Arc::clone(&shared), limits.enter());
-            connections.spawn(served.connection(connection, slot, self.timeout, ended.clone()));
+            // What has used up its share of a turn would wait for its thread alone, which may go on with work that blocks.
+            connections.spawn(unconstrained(served.connection(
+                connection,
+                slot,
+                self.timeout,
+                ended.clone(),
+            )));
         }
         connections.close();
         let _ = tokio::time::timeout(GRACE, connections.wait()).await;

@@ -49,10 +49,7 @@ impl Server {
             ("resources/list", _) => list::resources(self, exchange, &params).await?,
             ("resources/templates/list", _) => list::templates(self, exchange, &params)?,
             ("resources/read", _) => resource::read(self, exchange, &params).await?,
-            ("server/discover", true) => {
-                self.await_servers(&exchange.session.context).await;
-                self.discover(&exchange.client)
-            }
+            ("server/discover", true) => self.discover(&exchange.client),
             ("subscriptions/listen", true) => listen::run(self, exchange, &params).await,
             ("tasks/get" | "tasks/update" | "tasks/cancel", true) => {
                 self.tasks.answer(exchange, method, params)?

@@ -41,6 +41,7 @@ pub(crate) async fn serve(server: &Arc<Server>, listener: Listener, admission: A
         modern: server.session(),
         tasks: TaskTracker::new(),
     });
+    server.start_servers();
     let routes = others.add(PATH, Arc::new(McpRoute(Arc::clone(&endpoint))));
     let ended = server.context.cancel();
     let answered = async {
@@ -120,7 +121,7 @@ impl Endpoint {
                 return refused(&request.id, RpcError::unsupported_version(unknown, &Revision::NAMES));
             }
             if request.method == "initialize" {
-                return self.shake_hands(&request).await;
+                return self.shake_hands(&request);
             }
             let Some(found) = self.sessions.find(headers) else {
                 return self.no_session(headers, &request.id);
@@ -142,9 +143,8 @@ impl Endpoint {
         }
     }
 
-    async fn shake_hands(&self, request: &Request) -> Reply {
+    fn shake_hands(&self, request: &Request) -> Reply {
         let client = Client::shaking_hands(&request.params);
-        self.server.await_servers(&self.server.context).await;
         let welcome = self.server.welcome(&client);
         let session = self.server.session();
         let _ = session.client.set(client);

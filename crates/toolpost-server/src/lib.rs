@@ -29,6 +29,7 @@ pub use extension::{Extension, TaskStart};
 use seal::Seal;
 use session::Session;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use task::Tasks;
 use tokio::sync::OnceCell;
@@ -56,7 +57,7 @@ pub struct Options {
     pub structured: bool,
     /// The session of every client; otherwise each has its own.
     pub session: Option<String>,
-    /// How long the first answer that depends on them, the list of tools as a rule, waits for servers that are starting.
+    /// How long the first list of tools waits for servers that are starting. No greeting waits for them.
     pub list_wait: Duration,
 }
 
@@ -70,7 +71,11 @@ pub struct Server {
     extension: Option<Arc<dyn Extension>>,
     /// Filled when the first list of tools has waited for the servers of other tools.
     servers_awaited: OnceCell<()>,
+    has_started_servers: AtomicBool,
 }
+
+/// Servers of other tools are started so long after the first answer: they compete for processors with what writes it.
+const AFTER_ANSWER: Duration = Duration::from_millis(2);
 
 impl Server {
     /// A server; it listens to nobody yet. All its calls end when the context is cancelled.
@@ -97,7 +102,17 @@ impl Server {
     ) -> Arc<Server> {
         let (seal, tasks) = (Seal::new(), Tasks::default());
         let servers_awaited = OnceCell::new();
-        Arc::new(Server { executor, context, options, seal, tasks, extension, servers_awaited })
+        let has_started_servers = AtomicBool::new(false);
+        Arc::new(Server {
+            executor,
+            context,
+            options,
+            seal,
+            tasks,
+            extension,
+            servers_awaited,
+            has_started_servers,
+        })
     }
 
     /// Whether something is not known yet of servers that are starting.
@@ -106,8 +121,21 @@ impl Server {
         !self.options.list_wait.is_zero() && !self.context.tools().sources().iter().all(is_known)
     }
 
-    /// Waits for the servers that are starting, so that the first list has their tools and the instructions what they say:
-    /// many clients ask once. One that takes longer than that comes with a change of the list.
+    /// Starts the servers of other tools, once and in the background. Called when the first client has its first answer.
+    fn start_servers(&self) {
+        if self.has_started_servers.swap(true, Ordering::Relaxed) || self.context.tools().sources().is_empty()
+        {
+            return;
+        }
+        let (executor, context) = (self.executor.clone(), self.context.clone());
+        tokio::spawn(async move {
+            tokio::time::sleep(AFTER_ANSWER).await;
+            executor.all_ready(&context).await;
+        });
+    }
+
+    /// Waits for the servers that are starting, so that the first list has their tools: many clients ask once. One that
+    /// takes longer than that comes with a change of the list.
     async fn await_servers(&self, context: &Context) {
         if !self.lacks_servers() {
             return;

@@ -21,7 +21,12 @@ pub(crate) fn tools(
     params: &Map<String, Value>,
 ) -> Result<Value, RpcError> {
     let context = &exchange.session.context;
-    let Listing { snapshot, listed, .. } = server.executor.listing(context);
+    let Listing { snapshot, listed, .. } = {
+        let mut before = exchange.session.listed();
+        let listing = server.executor.listing_after(context, &|name| before.contains(name));
+        *before = listing.listed.iter().map(|entry| entry.name().to_owned()).collect();
+        listing
+    };
     let internal = |error: ToolError| RpcError::internal(error.to_string());
     let mut definitions = Vec::new();
     for entry in &listed {

@@ -2,7 +2,7 @@
 
 use crate::client::Client;
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -41,6 +41,8 @@ pub(crate) struct Session {
     /// Changes when a virtual file of the session comes or goes, once that is followed.
     pub(crate) files_changed: watch::Sender<u64>,
     pub(crate) is_followed: AtomicBool,
+    /// The tools that the client has been told of.
+    listed: Mutex<BTreeSet<String>>,
     running: Mutex<HashMap<Value, CancellationToken>>,
     has_ended: Notify,
     waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Value, RpcError>>>>,
@@ -74,6 +76,7 @@ impl Session {
             is_ready: OnceLock::new(),
             files_changed: watch::Sender::new(0),
             is_followed: AtomicBool::new(false),
+            listed: Mutex::default(),
             running: Mutex::default(),
             has_ended: Notify::new(),
             waiting: Mutex::default(),
@@ -95,6 +98,11 @@ impl Session {
         let cancel = self.cancel.child_token();
         running.insert(id.clone(), cancel.clone());
         Ok(Running { session: Arc::clone(self), id: id.clone(), cancel })
+    }
+
+    /// The canonical names of the tools that the client was told of in the last list.
+    pub(crate) fn listed(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        lock(&self.listed)
     }
 
     /// The client does not want the answer to this request any more.

@@ -8,14 +8,18 @@ use crate::client::Client;
 use crate::dispatch::Exchange;
 use crate::session::{Outlet, Session};
 use crate::{Server, listen};
-use pipe::{Input, LineOut};
+use pipe::{Input, LineOut, after_others};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::task::coop::unconstrained;
 use toolpost_mcp::{Invalid, Line, Lines, MAX_MESSAGE, Message, Request, RpcError, message};
 
 /// So much is read at a time: no more requests than may begin at once fit into it.
 pub(crate) const CHUNK: usize = 16 << 10;
+
+/// After so many chunks, other tasks have their turn.
+const TOGETHER: u32 = 32;
 
 /// What runs when the client leaves gets so long to end.
 const GRACE: Duration = Duration::from_secs(2);
@@ -24,6 +28,10 @@ const GRACE: Duration = Duration::from_secs(2);
 const CLEANUP: Duration = Duration::from_secs(5);
 
 pub(super) async fn serve(server: &Arc<Server>) {
+    unconstrained(serve_all(server)).await;
+}
+
+async fn serve_all(server: &Arc<Server>) {
     let session = server.session();
     let (out, writer) = LineOut::start(Arc::clone(&session));
     let connection =
@@ -31,7 +39,12 @@ pub(super) async fn serve(server: &Arc<Server>) {
     let mut input = Input::open();
     let mut lines = Lines::default();
     let mut chunk = vec![0; CHUNK];
+    let mut chunks = 0_u32;
     loop {
+        chunks = chunks.wrapping_add(1);
+        if chunks.is_multiple_of(TOGETHER) {
+            after_others().await;
+        }
         let read = async {
             // A client that does not read its answers is not asked for more work.
             out.has_room().await;
@@ -146,6 +159,7 @@ impl Connection {
             if !running.is_withdrawn() {
                 out.send(message::answer(&exchange.id, &result));
             }
+            server.start_servers();
             // Not before its answer is on its way: at the end we wait for those that run.
             drop(running);
         });
@@ -156,20 +170,8 @@ impl Connection {
         if self.session.client.set(client.clone()).is_err() {
             return self.refuse(&id, RpcError::invalid_request("this connection is initialized already"));
         }
-        if !self.server.lacks_servers() {
-            return self.out.send(message::answer(&id, &Ok(self.server.welcome(&client))));
-        }
-        let running = match self.session.start(&id) {
-            Ok(running) => running,
-            Err(error) => return self.refuse(&id, error),
-        };
-        let (server, session, out) =
-            (Arc::clone(&self.server), Arc::clone(&self.session), Arc::clone(&self.out));
-        tokio::spawn(async move {
-            server.await_servers(&session.context).await;
-            out.send(message::answer(&id, &Ok(server.welcome(&client))));
-            drop(running);
-        });
+        self.out.send(message::answer(&id, &Ok(self.server.welcome(&client))));
+        self.server.start_servers();
     }
 }
 

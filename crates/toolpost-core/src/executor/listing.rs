@@ -22,16 +22,24 @@ pub struct Listing {
 impl Executor {
     /// What a session is told of the tools there are. Whatever is listed or held back can be called.
     pub fn listing(&self, ctx: &Context) -> Listing {
+        self.listing_after(ctx, &|_| false)
+    }
+
+    /// The same for a session that was told of some tools before: none of these is held back because others have come.
+    pub fn listing_after(&self, ctx: &Context, was_listed: &dyn Fn(&str) -> bool) -> Listing {
         let snapshot = ctx.tools().snapshot();
         let policy = self.policy_for(ctx);
         let is_offered = |entry: &Entry| is_possible(ctx, entry) && policy_offers(&policy, entry);
         let (offered, refused): (Vec<Arc<Entry>>, Vec<Arc<Entry>>) =
             snapshot.all().cloned().partition(|entry| is_offered(entry));
-        let unlisted = snapshot.held_back(|name| snapshot.get(name).is_some_and(|entry| is_offered(entry)));
+        let is_offered = |name: &str| snapshot.get(name).is_some_and(|entry| is_offered(entry));
+        let unlisted = snapshot.held_back(is_offered, was_listed);
         let (held_back, mut listed): (Vec<Arc<Entry>>, Vec<Arc<Entry>>) =
             offered.into_iter().partition(|entry| unlisted.contains(entry.name()));
         // What finds tools is of use only where there are some to be found.
-        listed.retain(|entry| !(entry.spec().finds_unlisted && held_back.is_empty()));
+        listed.retain(|entry| {
+            !(entry.spec().finds_unlisted && held_back.is_empty()) || was_listed(entry.name())
+        });
         Listing { snapshot: snapshot.clone(), listed, held_back, refused }
     }
 

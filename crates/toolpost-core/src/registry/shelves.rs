@@ -14,19 +14,29 @@ pub struct Shelves {
 }
 
 impl Shelves {
-    /// The tools that do not fit, of those that are offered at all. A group is listed whole or not at all: what is
-    /// listed makes sense together, and does not depend on who came first.
-    pub fn held_back(&self, is_offered: impl Fn(&str) -> bool) -> BTreeSet<&str> {
-        let (mut count, mut tokens) = (0_usize, 0_usize);
-        let mut held_back = BTreeSet::new();
+    /// The tools that do not fit, of those that are offered at all. Tools that were listed before stay. Of the others, a
+    /// group is listed whole or not at all: what is listed makes sense together, and does not depend on who came first.
+    pub fn held_back(
+        &self,
+        is_offered: impl Fn(&str) -> bool,
+        was_listed: impl Fn(&str) -> bool,
+    ) -> BTreeSet<&str> {
+        let sum = |prices: &[&(String, usize)]| prices.iter().map(|(_, price)| price).sum::<usize>();
+        let mut groups: Vec<(Vec<&(String, usize)>, Vec<&(String, usize)>)> = Vec::new();
         for group in &self.groups {
-            let offered: Vec<&(String, usize)> = group.iter().filter(|(name, _)| is_offered(name)).collect();
-            let price = offered.iter().map(|(_, price)| price).sum::<usize>();
-            if count + offered.len() <= self.most_tools && tokens.saturating_add(price) <= self.most_tokens {
-                count += offered.len();
+            let offered = group.iter().filter(|(name, _)| is_offered(name));
+            groups.push(offered.partition(|(name, _)| was_listed(name)));
+        }
+        let mut count: usize = groups.iter().map(|(kept, _)| kept.len()).sum();
+        let mut tokens: usize = groups.iter().map(|(kept, _)| sum(kept)).sum();
+        let mut held_back = BTreeSet::new();
+        for (_, others) in &groups {
+            let price = sum(others);
+            if count + others.len() <= self.most_tools && tokens.saturating_add(price) <= self.most_tokens {
+                count += others.len();
                 tokens += price;
             } else {
-                held_back.extend(offered.iter().map(|(name, _)| name.as_str()));
+                held_back.extend(others.iter().map(|(name, _)| name.as_str()));
             }
         }
         held_back
@@ -38,10 +48,16 @@ mod tests {
     use super::*;
 
     fn check(most_tools: usize, most_tokens: usize, refused: &str, expected: &[&str]) {
+        check_after("", most_tools, most_tokens, refused, expected);
+    }
+
+    /// `before` has the tools that were listed before, a letter each.
+    fn check_after(before: &str, most_tools: usize, most_tokens: usize, refused: &str, expected: &[&str]) {
         let group = |names: &[&str]| names.iter().map(|name| ((*name).to_owned(), 10)).collect();
         let groups = vec![group(&["a", "b"]), group(&["c", "d", "e"]), group(&["f"])];
         let shelves = Shelves { groups, most_tools, most_tokens };
-        let held_back: Vec<&str> = shelves.held_back(|name| name != refused).into_iter().collect();
+        let held_back: Vec<&str> =
+            shelves.held_back(|name| name != refused, |name| before.contains(name)).into_iter().collect();
         assert_eq!(held_back, expected, "{most_tools} {most_tokens} without {refused:?}");
     }
 
@@ -53,5 +69,15 @@ mod tests {
         check(6, 30, "", &["c", "d", "e"]);
         check(5, 50, "d", &[]);
         check(0, 0, "", &["a", "b", "c", "d", "e", "f"]);
+    }
+
+    #[test]
+    fn what_was_listed_stays_listed() {
+        check_after("f", 3, 60, "", &["c", "d", "e"]);
+        check_after("cde", 3, 60, "", &["a", "b", "f"]);
+        check_after("c", 3, 60, "", &["d", "e", "f"]);
+        check_after("cdef", 3, 30, "", &["a", "b"]);
+        check_after("f", 6, 60, "f", &[]);
+        check_after("abcdef", 0, 0, "", &[]);
     }
 }

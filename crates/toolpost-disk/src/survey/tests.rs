@@ -92,7 +92,13 @@ impl Tree {
     }
 
     fn survey(&self, surveyor: &dyn Surveyor) -> Surveyed {
-        survey(&self.disk.opened.now().roots, surveyor, &self.disk.opened.now().remembered, &self.disk.user_git).unwrap()
+        survey(
+            &self.disk.opened.now().roots,
+            surveyor,
+            &self.disk.opened.now().remembered,
+            &self.disk.user_git,
+        )
+        .unwrap()
     }
 
     /// What is marked, by names from the top, and what is reserved.
@@ -193,7 +199,9 @@ fn guarantee_36_a_remembered_survey_equals_a_fresh_one() {
         let other = Plain { hides: "a" };
         let surveyor = if dice.roll(5) == 0 { &other } else { &HIDES };
         let found = tree.survey(surveyor);
-        let fresh = survey(&tree.disk.opened.now().roots, surveyor, &Remembered::default(), &tree.disk.user_git).unwrap();
+        let fresh =
+            survey(&tree.disk.opened.now().roots, surveyor, &Remembered::default(), &tree.disk.user_git)
+                .unwrap();
         assert_eq!(found, fresh, "round {round}");
         for wanted in tree.expected(surveyor) {
             let covers =
@@ -270,7 +278,9 @@ fn guarantee_36_dependency_folders_are_known_by_what_they_are_now() {
             }
         }
         let found = tree.survey(&HIDES);
-        let fresh = survey(&tree.disk.opened.now().roots, &HIDES, &Remembered::default(), &tree.disk.user_git).unwrap();
+        let fresh =
+            survey(&tree.disk.opened.now().roots, &HIDES, &Remembered::default(), &tree.disk.user_git)
+                .unwrap();
         assert_eq!(found, fresh, "round {round}");
         let mut all = Vec::new();
         all_below(&tree.top, &mut all);

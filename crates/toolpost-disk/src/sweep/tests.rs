@@ -47,7 +47,8 @@ impl Tree {
     }
 
     fn sweep(&self, clock: &Clock, memory: &mut SweepMemory) -> BTreeMap<String, FileStamp> {
-        let found = super::sweep_at(clock, &self.disk.opened.now().roots, &self.disk.excludes, &Rust, memory).unwrap();
+        let found = super::sweep_at(clock, &self.disk.opened.now().roots, &self.disk.excludes, &Rust, memory)
+            .unwrap();
         let count = found.len();
         let found: BTreeMap<String, FileStamp> = found.into_iter().collect();
         assert_eq!(found.len(), count, "each file once");

@@ -4,14 +4,17 @@ use crate::session::{Outlet, Session};
 use rustix::fd::BorrowedFd;
 use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
+use std::future::poll_fn;
 use std::os::unix::net::UnixStream as StdSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
+use tokio::task::coop::unconstrained;
 
 /// Past so many bytes that the client has not read, no more requests are taken.
 const MOST_UNREAD: usize = 32 << 20;
@@ -118,13 +121,13 @@ impl LineOut {
             is_broken: AtomicBool::new(false),
         });
         let writing = Arc::clone(&out);
-        let task = tokio::spawn(async move {
+        let task = tokio::spawn(unconstrained(async move {
             if !writing.write_all().await {
                 writing.is_broken.store(true, Ordering::Release);
                 writing.session.cancel.cancel();
             }
             writing.is_drained.notify_waiters();
-        });
+        }));
         (out, task)
     }
 
@@ -165,7 +168,7 @@ impl LineOut {
                 self.has_news.notified().await;
                 // Others that are about to answer go with it.
                 if !self.session.is_idle() {
-                    tokio::task::yield_now().await;
+                    after_others().await;
                 }
                 continue;
             }
@@ -194,6 +197,21 @@ impl Outlet for LineOut {
         drop(unread);
         self.has_news.notify_one();
     }
+}
+
+/// Lets the tasks that wait run first. This one waits where every thread of the runtime finds it: by
+/// `tokio::task::yield_now`, or with its share of a turn used up, it would wait for this thread alone, which may go on with
+/// work that blocks. The tasks at both ends of the pipe are therefore `unconstrained` and use this.
+pub(super) async fn after_others() {
+    let mut is_first = true;
+    poll_fn(|task| match std::mem::take(&mut is_first) {
+        true => {
+            task.waker().wake_by_ref();
+            Poll::Pending
+        }
+        false => Poll::Ready(()),
+    })
+    .await;
 }
 
 fn polled_output(end: BorrowedFd<'static>) -> Option<(Box<dyn AsyncWrite + Send + Unpin>, Blocking)> {

@@ -22,7 +22,8 @@ pub(super) async fn ask<T: Send + 'static>(
     work: impl FnOnce(&Asking, &dyn CodeEngine, &Inquiry<'_>) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
     let engine = Arc::clone(ctx.code()?);
-    ctx.blocking(move |ctx| {
+    // The engine waits for its index, which can take as long as the call may.
+    ctx.blocking_in_pool(move |ctx| {
         let asking = Asking {
             ctx: ctx.clone(),
             engine: Arc::clone(&engine),

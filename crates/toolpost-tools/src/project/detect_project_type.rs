@@ -60,7 +60,7 @@ impl Tool for DetectProjectType {
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
-        ctx.blocking(move |ctx| {
+        ctx.blocking_in_pool(move |ctx| {
             let tree = Tree::survey(ctx, &args.path)?;
             let facts = manifest::facts(&tree);
             let languages = languages(&tree);

@@ -55,7 +55,7 @@ impl Tool for ExtractConventions {
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
-        ctx.blocking(move |ctx| {
+        ctx.blocking_in_pool(move |ctx| {
             let tree = Tree::survey(ctx, &args.path)?;
             let (conventions, files) = conventions(ctx, &tree);
             ctx.checkpoint()?;

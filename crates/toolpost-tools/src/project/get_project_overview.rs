@@ -61,7 +61,7 @@ impl Tool for GetProjectOverview {
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
-        ctx.blocking(move |ctx| {
+        ctx.blocking_in_pool(move |ctx| {
             let tree = Tree::survey(ctx, &args.path)?;
             let (title, sections) = overview(ctx, &tree, args.max_tokens);
             ctx.checkpoint()?;

@@ -107,10 +107,6 @@ fn serve(
             interrupted().await;
             cancel.cancel();
         });
-        if runtime.plugins.is_some() {
-            let (executor, context) = (runtime.executor.clone(), runtime.context.clone());
-            tokio::spawn(async move { executor.all_ready(&context).await });
-        }
         match admission {
             // On one of the threads that calls run on, so that none need be woken for them.
             None => {

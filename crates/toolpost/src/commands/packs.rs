@@ -93,7 +93,7 @@ fn describe(runtime: &Runtime, policy: &Policy, pack: &Pack) -> Value {
 /// Whether none of its tools is listed, although they can be called.
 fn is_held_back(runtime: &Runtime, pack: &Pack) -> bool {
     let snapshot = runtime.context.tools().snapshot();
-    let held_back = snapshot.held_back(|_| true);
+    let held_back = snapshot.held_back(|_| true, |_| false);
     pack.tools().iter().all(|tool| held_back.contains(tool.name()))
 }
 
