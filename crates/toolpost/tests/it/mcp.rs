@@ -6,6 +6,7 @@ mod conformance;
 mod faults;
 pub(crate) mod fixtures;
 pub(crate) mod http;
+mod meanwhile;
 mod python;
 mod structured;
 mod tasks;
@@ -107,6 +108,19 @@ impl Connection {
         let answer = self.next();
         assert_eq!(answer["id"], id, "{answer}");
         answer
+    }
+
+    /// The same, with notifications before it.
+    pub(crate) fn ask_among_notices(&mut self, id: impl Into<Value>, method: &str, params: Value) -> Value {
+        let id: Value = id.into();
+        self.request(id.clone(), method, params);
+        loop {
+            let message = self.next();
+            if message["id"] == id {
+                return message;
+            }
+            assert!(message["id"].is_null(), "{message}");
+        }
     }
 
     pub(crate) fn call(&mut self, id: impl Into<Value>, tool: &str, arguments: Value) -> Value {

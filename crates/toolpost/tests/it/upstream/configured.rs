@@ -1,10 +1,13 @@
 //! Servers that the configuration describes, as people use them: by the executable alone.
 
 use super::TOOLPOST;
+use crate::load::stretched;
+use crate::mcp::Connection;
 use crate::{Home, project};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 const USER: &str = ".config/toolpost/config.toml";
 
@@ -129,8 +132,44 @@ fn clients_of_ours_are_offered_the_tools_of_servers() {
     crate::mcp::until("no server is left", || !crate::mcp::is_running(home.path("").to_str().unwrap()));
 }
 
+/// Starts `toolpost mcp`, greets it, and asks these methods one after another. How long the greeting took, and the answers.
+fn greeted(home: &Home, methods: &[&str]) -> (Duration, Vec<Value>) {
+    let began = Instant::now();
+    let mut child = home
+        .command_of(std::path::Path::new(TOOLPOST), vec!["mcp"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut ask = |id: usize, method: &str, params: Value| -> Value {
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        writeln!(child.stdin.as_mut().unwrap(), "{request}").unwrap();
+        lines
+            .by_ref()
+            .map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap())
+            .find(|message| message["id"] == id)
+            .unwrap()
+    };
+    let client = json!({"name": "test", "version": "1"});
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+    let mut answers = vec![ask(0, "initialize", hello)];
+    let took = began.elapsed();
+    for (number, method) in methods.iter().enumerate() {
+        answers.push(ask(number + 1, method, json!({})));
+    }
+    drop(child.stdin.take());
+    child.wait().unwrap();
+    (took, answers)
+}
+
+fn instructions(answers: &[Value]) -> &str {
+    answers[0]["result"]["instructions"].as_str().unwrap()
+}
+
 #[test]
-fn what_a_server_wants_a_model_to_know_is_told_the_first_time() {
+fn what_a_server_wants_a_model_to_know_is_told_once_it_is_known() {
     let home = Home::new();
     let state = home.path("state");
     let text = format!(
@@ -139,21 +178,58 @@ fn what_a_server_wants_a_model_to_know_is_told_the_first_time() {
         state.display()
     );
     home.write(USER, text);
-    let mut child = home
-        .command_of(std::path::Path::new(TOOLPOST), vec!["mcp"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
-    writeln!(child.stdin.as_mut().unwrap(), "{hello}").unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let answer: Value = serde_json::from_str(&line).unwrap();
-    let told = answer["result"]["instructions"].as_str().unwrap();
+    // The greeting waits for no server; the first list does.
+    let (_, first) = greeted(&home, &["tools/list"]);
+    assert!(!instructions(&first).contains("mcp__py__"), "{}", instructions(&first));
+    let (_, second) = greeted(&home, &["tools/list"]);
+    let told = instructions(&second);
     assert!(told.contains("mcp__py__* says of them: Say hello first."), "{told}");
-    drop(child.stdin.take());
-    child.wait().unwrap();
+}
+
+#[test]
+fn a_greeting_waits_for_no_server_whatever_it_does() {
+    for mode in ["never-answers", "dies-at-start", "noise-then-dies", "silent-at-new-words"] {
+        let home = Home::new();
+        let text = format!(
+            "listWait = '600s'\n[mcpServers.py]\ncommand = 'python3'\nargs = ['{}', '{mode}']\n",
+            echo()
+        );
+        home.write(USER, text);
+        // The wait would be ten minutes, or the time of the server's start.
+        let (took, answers) = greeted(&home, &["ping"]);
+        assert!(took < stretched(Duration::from_secs(2)), "{mode}: {took:?}");
+        assert_eq!(answers[1]["result"], json!({}), "{mode}");
+    }
+}
+
+#[test]
+fn a_list_keeps_what_it_has_shown_when_others_arrive_later() {
+    let home = Home::new();
+    // The first of the two is more important, comes later, and takes all the room that there is.
+    let text = format!(
+        "listWait = '1ms'\nlisted = '13 tools'\n[mcpServers.a]\ncommand = 'python3'\nargs = ['{0}', 'slow-list', '1.5']\n\
+         [mcpServers.b]\ncommand = 'python3'\nargs = ['{0}', 'good']\n",
+        echo()
+    );
+    home.write(USER, text);
+    let mut connection = Connection::legacy(&home, &[], "2024-11-05", json!({}));
+    let mut number = 0;
+    let mut ask = |method: &str, params: Value| -> Value {
+        number += 1;
+        connection.ask_among_notices(number, method, params)
+    };
+    let has = |list: &Value, name: &str| list["result"]["tools"].to_string().contains(name);
+    let began = Instant::now();
+    while !has(&ask("tools/list", json!({})), "\"mcp__b__echo\"") {
+        assert!(began.elapsed() < stretched(Duration::from_secs(20)), "the quick server is listed");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // A call waits until the server of its tool is there.
+    let called = ask("tools/call", json!({"name": "mcp__a__echo", "arguments": {"said": "late"}}));
+    assert_eq!(called["result"]["content"][0]["text"], "late", "{called}");
+    let list = ask("tools/list", json!({}));
+    assert!(has(&list, "\"mcp__b__echo\"") && !has(&list, "\"mcp__a__echo\""), "{list}");
+    // Who has seen nothing yet sees the more important one.
+    let (_, answers) = greeted(&home, &["tools/list"]);
+    assert!(has(&answers[1], "\"mcp__a__echo\"") && !has(&answers[1], "\"mcp__b__echo\""), "{}", answers[1]);
 }
