@@ -99,6 +99,8 @@ pub(crate) fn measure(toolpost: &Path, places: &Places, hand_on: &mut dyn FnMut(
     let home = tempfile::tempdir()?;
     hand_on(command::measure(toolpost, &corpus.folder, home.path(), &corpus.size())?);
     hand_on(served::measure(toolpost, &corpus.folder, home.path(), &corpus.size())?);
+    let home = tempfile::tempdir()?;
+    hand_on(served::meanwhile(toolpost, &corpus.folder, home.path(), &corpus.size())?);
     Ok(())
 }
 

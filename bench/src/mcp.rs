@@ -2,6 +2,7 @@
 
 mod client;
 pub(crate) mod fixed;
+mod hanging;
 mod http;
 mod peers;
 mod server;
@@ -50,6 +51,7 @@ pub(crate) fn measure(toolpost: &Path, places: &Places, hand_on: &mut dyn FnMut(
     let root = folder.path().canonicalize()?;
     let file = root.join("small.txt");
     std::fs::write(&file, "a line of a small file\n".repeat(40))?;
+    let ours = toolpost.clone();
     let (root, file) = (root.display().to_string(), file.display().to_string());
     let (on_pipes, over_http) = match &places.beside {
         None => (peers::on_pipes(&toolpost, &root, &file)?, peers::over_http(&toolpost, &root, &file)?),
@@ -60,6 +62,7 @@ pub(crate) fn measure(toolpost: &Path, places: &Places, hand_on: &mut dyn FnMut(
             (pipes.collect(), http.collect::<Result<_>>()?)
         }
     };
+    hand_on(hanging::measure(&ours, &root)?);
     hand_on(starts(&on_pipes)?);
     calls_on_pipes(&on_pipes, hand_on)?;
     calls_over_http(&over_http, hand_on)

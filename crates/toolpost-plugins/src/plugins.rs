@@ -124,6 +124,22 @@ impl Plugins {
         self.home.lock().iter().flatten().filter_map(|published| published.pack.clone()).collect()
     }
 
+    /// The servers that have told their tools, with how many each has.
+    pub fn told(&self) -> Vec<(String, usize)> {
+        let published = self.home.lock();
+        let each = self.home.upstreams.iter().zip(published.iter());
+        let told = each.filter_map(|(upstream, published)| {
+            Some((upstream.server().name.clone(), published.as_ref()?.tools.len()))
+        });
+        told.collect()
+    }
+
+    /// The servers that have started and ended since, each with the reason.
+    pub fn lost(&self) -> Vec<(String, String)> {
+        let lost = self.home.upstreams.iter();
+        lost.filter_map(|upstream| Some((upstream.server().name.clone(), upstream.why_lost()?))).collect()
+    }
+
     /// What is to be said of the servers that have started: tools that were left out, and why.
     pub fn notes(&self) -> Vec<String> {
         let published = self.home.lock();

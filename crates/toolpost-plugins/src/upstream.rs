@@ -222,6 +222,17 @@ impl Upstream {
         }
     }
 
+    /// Why a server that had started is not there any more.
+    pub(crate) fn why_lost(&self) -> Option<String> {
+        match &self.lock().phase {
+            Phase::Up(connection) => {
+                let why = connection.link.why_gone()?;
+                Some(connection.link.explained(&why))
+            }
+            Phase::Idle | Phase::Starting(_) | Phase::Down { .. } => None,
+        }
+    }
+
     /// Leaves the server for good. Whether it had started.
     pub(crate) fn leave(&self) -> bool {
         self.closing.cancel();

@@ -208,8 +208,12 @@ pub enum Command {
         #[arg(long)]
         user: bool,
     },
-    /// Show what holds, where it comes from, and how to fix what is broken.
-    Doctor,
+    /// Show what is broken and how to fix it, and what holds. It starts the MCP servers that a session would start.
+    Doctor {
+        /// Show everything: each key with its origin, each tool, rule, pack, protected file and layer of the sandbox.
+        #[arg(long)]
+        all: bool,
+    },
     /// Print a completion script for a shell.
     Completions {
         /// The shell.

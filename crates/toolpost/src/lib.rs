@@ -57,7 +57,13 @@ pub fn run_with(words: Vec<OsString>, extension: Option<Arc<dyn Extension>>) -> 
         Command::Internal { command } => commands::internal::run(&printer, command),
         Command::Init { user } => commands::init::run(&printer, &flags, &environment, *user),
         Command::Trust(trust) => commands::trust::run(&printer, &flags, environment, trust),
-        Command::Doctor => commands::doctor::run(&printer, &flags, environment),
+        Command::Doctor { all } => {
+            let detail = match all {
+                true => commands::doctor::Detail::All,
+                false => commands::doctor::Detail::Summary,
+            };
+            commands::doctor::run(&printer, &flags, environment, detail)
+        }
         Command::Mcp(mcp) => commands::mcp::run(&printer, &flags, environment, mcp, extension),
         Command::Call(call) => {
             // A check does nothing that could be kept.

@@ -1,21 +1,24 @@
-//! `toolpost doctor`: what holds, where it comes from, what waits, what is broken and how to mend it.
+//! `toolpost doctor`: what is broken and how to fix it, then what holds and where it comes from.
 //!
-//! It only looks: nothing is written or trusted, and nothing of the workspace's is started. The layers of the sandbox are
-//! tried out by a process that ends with it. It goes on where something is broken, so that one look
-//! shows everything.
+//! It looks: nothing is trusted or changed. The MCP servers that a session would start are started, and left at its end;
+//! those that wait for trust, or whose tools the policy would all refuse, are not. The layers of the sandbox are tried out
+//! by a process that ends with it. It goes on where something is broken, so that one look shows everything.
 //!
 //! It reads the configuration and the runtime that every other command would run with, and resolves nothing itself.
 
 mod findings;
 mod json;
 mod page;
+mod starts;
+mod summary;
 
 use crate::cli::Flags;
 use crate::commands::tools::price;
 use crate::config::env::Environment;
 use crate::config::{Config, DataDirectory, Inventory, Servers};
 use crate::output::{Mark, Printer};
-use crate::runtime::{RuleNames, Runtime};
+use crate::runtime::{Frontend, RuleNames, Runtime, ServerChoice};
+use starts::Starts;
 use std::path::Path;
 use toolpost_core::executor::Listing;
 use toolpost_core::policy::{Layer, Policy, Rule};
@@ -36,6 +39,8 @@ struct Report {
     warnings: Vec<Warning>,
     inventory: Option<Inventory>,
     servers: Servers,
+    /// What became of the servers that were started, by name.
+    starts: Starts,
     tools: Vec<Tool>,
     packs: Vec<Pack>,
     data: DataDirectory,
@@ -72,14 +77,24 @@ struct Finding {
     fix: String,
 }
 
-pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment) -> u8 {
+/// How much is shown to a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// One screen.
+    Summary,
+    /// Everything.
+    All,
+}
+
+pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment, detail: Detail) -> u8 {
     let report = match look(flags, environment) {
         Ok(report) => report,
         Err(error) => return printer.invocation_error(&error),
     };
-    match printer.is_json() {
-        true => printer.json(&report.to_json()),
-        false => printer.page(&page::page(printer, &report)),
+    match (printer.is_json(), detail) {
+        (true, _) => printer.json(&report.to_json()),
+        (false, Detail::Summary) => printer.page(&summary::page(printer, &report)),
+        (false, Detail::All) => printer.page(&page::page(printer, &report)),
     }
     u8::from(report.is_broken())
 }
@@ -96,7 +111,7 @@ fn look(flags: &Flags, environment: Environment) -> Result<Report, ToolError> {
     }
     let (roots, data) = (config.roots.clone(), config.data_directory.clone());
     let opened = match config.workspace.is_ok() {
-        true => Runtime::open(config, crate::this_program()).and_then(Opened::of),
+        true => Opened::with_runtime(config),
         // Its error is among the findings.
         false => Ok(Opened::without_runtime(config)),
     };
@@ -128,6 +143,7 @@ fn look(flags: &Flags, environment: Environment) -> Result<Report, ToolError> {
         store: opened.config.store.as_ref().map(toolpost_store::inspect),
         sandbox: toolpost_process::layers(),
         servers: opened.servers,
+        starts: opened.starts,
         tools: opened.tools,
         config: opened.config,
         findings,
@@ -141,19 +157,25 @@ struct Opened {
     config: Config,
     policy: Policy,
     servers: Servers,
+    starts: Starts,
     tools: Vec<Tool>,
     /// Notes of the runtime that are not among the warnings of the configuration.
     notes: Vec<String>,
 }
 
 impl Opened {
-    fn of(runtime: Runtime) -> Result<Opened, ToolError> {
+    fn with_runtime(config: Config) -> Result<Opened, ToolError> {
+        let mut servers = config.servers();
+        let usable = starts::bounded(std::mem::take(&mut servers.usable));
+        let frontend = Frontend { servers: ServerChoice::These(usable), ..crate::this_program() };
+        let runtime = Runtime::open(config, frontend)?;
         let known = runtime.config.notes.len();
         Ok(Opened {
             policy: runtime.policy(),
+            starts: Starts::of(&runtime)?,
             tools: tools(&runtime)?,
             notes: runtime.notes.iter().skip(known).cloned().collect(),
-            servers: runtime.servers,
+            servers,
             config: runtime.config,
         })
     }
@@ -161,7 +183,7 @@ impl Opened {
     /// The configuration alone: no tool can be had.
     fn without_runtime(config: Config) -> Opened {
         let (policy, servers) = (config.policy.clone(), config.servers());
-        Opened { config, policy, servers, tools: Vec::new(), notes: Vec::new() }
+        Opened { config, policy, servers, starts: Starts::default(), tools: Vec::new(), notes: Vec::new() }
     }
 }
 
@@ -178,6 +200,22 @@ impl Finding {
 impl Report {
     fn is_broken(&self) -> bool {
         self.findings.iter().any(|finding| finding.mark == Mark::Broken)
+    }
+
+    /// What all of it comes to.
+    fn verdict(&self) -> &'static str {
+        match (self.is_broken(), self.findings.is_empty()) {
+            (true, _) => "To fix",
+            (false, false) => "All is well; worth knowing",
+            (false, true) => "All is well",
+        }
+    }
+
+    /// What is broken comes first.
+    fn findings_in_order(&self) -> impl Iterator<Item = &Finding> {
+        let is_broken = |finding: &&Finding| finding.mark == Mark::Broken;
+        let notes = self.findings.iter().filter(move |finding| !is_broken(finding));
+        self.findings.iter().filter(is_broken).chain(notes)
     }
 
     fn total_tokens(&self) -> usize {

@@ -10,7 +10,17 @@ const USER: &str = ".config/toolpost/config.toml";
 #[test]
 fn a_fresh_machine_is_well() {
     let home = Home::new();
-    let ran = home.run(&["doctor"]);
+    let summary = home.run(&["doctor"]).stdout;
+    assert!(summary.starts_with("All is well; worth knowing  (toolpost 0.1.0 on Linux "), "{summary}");
+    assert!(summary.lines().count() <= 24, "{summary}");
+    for words in [
+        "  rights      read granted, trace granted, write granted, exec absent, network absent",
+        "  servers     none are described",
+        "toolpost doctor --all",
+    ] {
+        assert!(summary.contains(words), "{words}: {summary}");
+    }
+    let ran = home.run(&["doctor", "--all"]);
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
     for words in [
         "toolpost 0.1.0 on Linux ",
@@ -31,7 +41,7 @@ fn a_fresh_machine_is_well() {
 #[test]
 fn it_prints_the_whole_closed_list() {
     let home = Home::new();
-    let page = home.run(&["doctor"]).stdout;
+    let page = home.run(&["doctor", "--all"]).stdout;
     let report = home.json(&["doctor"]).1;
     for row in toolpost_core::policy::protected() {
         assert!(page.contains(row.pattern) && page.contains(row.why), "{}", row.pattern);
@@ -116,7 +126,11 @@ fn what_is_broken_is_said_with_the_fix_and_the_status_is_one() {
         "{}",
         ran.stdout
     );
-    assert!(ran.stdout.contains("in all"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.starts_with("To fix  (toolpost ") && ran.stdout.contains("  tools "),
+        "{}",
+        ran.stdout
+    );
     // A data directory that is no folder.
     let home = Home::new();
     home.write("data/toolpost", "");
@@ -165,7 +179,7 @@ fn colours_are_for_terminals() {
     let home = Home::new();
     let (status, seen) = typed_on_a_terminal(home.command(["doctor"]), "");
     assert_eq!(status, 0);
-    assert!(seen.contains("\x1b[32mok"), "{seen:?}");
+    assert!(seen.contains("\x1b[33mnote"), "{seen:?}");
     assert!(!home.run(&["doctor"]).stdout.contains('\x1b'));
     let mut command = home.command(["doctor"]);
     command.env("NO_COLOR", "1");
@@ -204,4 +218,77 @@ fn keys_of_json_are_spelled_alike() {
     ] {
         check(command, &home.json(command).1);
     }
+}
+
+/// A server at an address that answers every request in this way.
+fn refusing(status: &'static str) -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming().take(50) {
+            let mut stream = stream.unwrap();
+            let _ = std::io::Read::read(&mut stream, &mut [0; 4096]);
+            let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            let _ = std::io::Write::write_all(&mut stream, answer.as_bytes());
+        }
+    });
+    url
+}
+
+#[test]
+fn servers_are_started_and_what_is_wrong_with_them_comes_first() {
+    let script = crate::project().join("crates/toolpost-plugins/tests/data/server.py");
+    let program = |mode: &str| format!("command = 'python3'\nargs = ['{}', '{mode}']\n", script.display());
+    let crash = "command = 'sh'\nargs = ['-c', 'echo no luck >&2; exit 3']\n".to_owned();
+    let at = |status: &'static str| format!("url = '{}'\n", refusing(status));
+    let hang = format!("{}start = '1s'\n", program("never-answers"));
+    for (entry, words) in [
+        (crash, "no luck"),
+        (program("dies-at-start"), "the API key is missing"),
+        (program("noise-then-dies"), "the MCP server `s`"),
+        (at("401 Unauthorized"), "401"),
+        (at("403 Forbidden"), "403"),
+        (at("500 Oh no"), "500"),
+        ("command = '/no/such/program'\n".to_owned(), "/no/such/program"),
+        (hang, "was not ready after"),
+    ] {
+        let home = Home::new();
+        home.write(USER, format!("[mcpServers.good]\n{}[mcpServers.s]\n{entry}", program("good")));
+        let ran = home.run(&["doctor"]);
+        assert_eq!(ran.status, 1, "{entry}: {}", ran.stdout);
+        assert!(!ran.stdout.contains("All is well"), "{entry}: {}", ran.stdout);
+        let lines: Vec<&str> = ran.stdout.lines().collect();
+        assert!(lines[0].starts_with("To fix") && lines.len() <= 24, "{entry}: {}", ran.stdout);
+        assert!(lines[1].contains("broken") && lines[1].contains(words), "{entry}: {}", ran.stdout);
+        assert!(
+            ran.stdout.contains("  servers     good (13 tools), s (did not start)"),
+            "{entry}: {}",
+            ran.stdout
+        );
+        let (status, report) = home.json(&["doctor"]);
+        let start = |index: usize| report["servers"][index]["start"].clone();
+        assert_eq!(
+            (status, &start(0)["tools"], &start(1)["state"]),
+            (1, &13.into(), &"failed".into()),
+            "{report}"
+        );
+    }
+}
+
+#[test]
+fn only_servers_that_a_session_would_start_are_started() {
+    let home = Home::new();
+    let marks = |name: &str| home.path(name);
+    let entry = |mark: &str| format!("command = 'touch'\nargs = ['{}']\n", marks(mark).display());
+    // Under the default policy no tool of a server that is not believed may run.
+    home.write(USER, format!("[mcpServers.refused]\nhints = 'ignored'\n{}", entry("refused")));
+    home.write("repo/.toolpost/config.toml", format!("[mcpServers.brought]\n{}", entry("brought")));
+    let ran = home.run(&["doctor"]);
+    assert_eq!(ran.status, 0, "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("brought (untrusted), refused (not started under this policy)"),
+        "{}",
+        ran.stdout
+    );
+    assert!(!marks("refused").exists() && !marks("brought").exists());
 }

@@ -90,13 +90,13 @@ fn on_this_machine_every_layer_is_there() {
     for layer in layers {
         assert!(layer["found"].is_string() && layer["missing"].is_null(), "{layer}");
     }
-    let page = home.run(&["doctor"]).stdout;
+    let page = home.run(&["doctor", "--all"]).stdout;
     for layer in layers {
         let line = format!("ok     {}: {}", layer["name"].as_str().unwrap(), layer["does"].as_str().unwrap());
         assert!(page.contains(&line), "{line}: {page}");
     }
     assert!(page.contains("sandbox       strict        built-in"), "{page}");
-    let page = home.run(&["doctor", "--sandbox", "none"]).stdout;
+    let page = home.run(&["doctor", "--all", "--sandbox", "none"]).stdout;
     assert!(page.contains("sandbox       none          --sandbox"), "{page}");
 }
 
@@ -107,7 +107,7 @@ fn without_user_namespaces_commands_are_refused() {
     is_refused(&home, without_user_namespaces(&home.command(&json)), "user namespace");
     let doctor = home.command(["doctor", "--json"]);
     is_named(&home, without_user_namespaces(&doctor), "user namespace", "`user.max_user_namespaces`");
-    let text = Ran::of(without_user_namespaces(&home.command(["doctor"])).output().unwrap());
+    let text = Ran::of(without_user_namespaces(&home.command(["doctor", "--all"])).output().unwrap());
     for words in ["broken user namespace: ", "network namespace: ", "missing: it needs the user namespace"] {
         assert!(text.stdout.contains(words), "{words}: {}", text.stdout);
     }

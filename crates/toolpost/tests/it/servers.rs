@@ -366,11 +366,11 @@ fn doctor_lists_servers_and_no_value_of_theirs() {
         command.env("ENVIRONMENT_CANARY", "canary-5");
         crate::Ran::of(command.output().unwrap())
     };
-    let page = run(&["doctor"]).stdout;
+    let page = run(&["doctor", "--all"]).stdout;
     let user = home.path(USER).display().to_string();
     for words in [
-        format!("ok     a (stdio, {user}:1) trusted\n"),
-        format!("ok     b (http, {user}:2) trusted\n"),
+        format!("broken a (stdio, {user}:1) trusted, did not start\n"),
+        format!("broken b (http, {user}:2) trusted, did not start\n"),
         format!("note   c (stdio, {user}:3) cannot be used: the variable `UNSET_ONE` is not set"),
         format!("note   d (stdio, {user}:4) off\n"),
         format!("note   e (http, {user}:5) cannot be used: the header `X` has a line break"),
@@ -380,7 +380,7 @@ fn doctor_lists_servers_and_no_value_of_theirs() {
     }
     run(&["trust", "--yes"]);
     let report = run(&["doctor", "--json"]).stdout;
-    let page = run(&["doctor"]).stdout;
+    let page = run(&["doctor", "--all"]).stdout;
     assert!(
         page.contains("`shared` is not used: the one of the same name at .mcp.json:1 is stronger"),
         "{page}"
@@ -407,7 +407,7 @@ fn doctor_lists_servers_and_no_value_of_theirs() {
 fn toolpost_does_not_start_itself() {
     let home = Home::new();
     assert_eq!(home.run(&["mcp", "install", "claude"]).status, 0);
-    let page = home.run(&["doctor"]).stdout;
+    let page = home.run(&["doctor", "--all"]).stdout;
     assert!(page.contains("toolpost (stdio, .mcp.json:3) off: it is toolpost itself"), "{page}");
     assert!(page.contains("nothing that would start or widen anything"), "{page}");
 }

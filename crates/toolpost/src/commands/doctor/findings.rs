@@ -1,5 +1,6 @@
 //! What follows from all that `doctor` saw: what is broken, what is worth knowing, and what to do.
 
+use super::starts::Start;
 use super::{Finding, Report};
 use crate::config::{DataState, FileState, ServerState};
 use toolpost_process::Need;
@@ -107,8 +108,25 @@ impl Report {
             match report.state {
                 ServerState::Unusable => self.note(format!("{about} cannot be used: {why}"), ""),
                 ServerState::Overruled => self.note(format!("{about} is not used: {why}"), ""),
-                ServerState::Trusted | ServerState::Untrusted | ServerState::Off => {}
+                ServerState::Trusted => self.judge_start(&report.name, &about),
+                ServerState::Untrusted | ServerState::Off => {}
             }
+        }
+        for note in self.starts.notes.clone() {
+            self.note(note, "");
+        }
+    }
+
+    fn judge_start(&mut self, name: &str, about: &str) {
+        match self.starts.by_name.get(name).cloned() {
+            None | Some(Start::Told { .. }) => {}
+            Some(Start::Unwanted { why }) => self.note(why, ""),
+            Some(Start::Failed { why }) => self
+                .broken(why, "fix its entry or its program; `enabled = false` in the entry switches it off"),
+            Some(Start::Lost { why }) => self.broken(
+                format!("{about} started, told its tools, and ended: {why}"),
+                "start it by hand to see why it ends",
+            ),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The report for a program.
 
 use super::{Report, need};
-use crate::config::{KEYS, Origined, Shown};
+use crate::config::{KEYS, Origined, ServerReport, ServerState, Shown};
 use crate::output::Mark;
 use serde_json::{Value, json};
 use toolpost_core::policy::protected;
@@ -64,7 +64,7 @@ impl Report {
             },
             "configuration": configuration,
             "trust": self.inventory,
-            "servers": self.servers.reports,
+            "servers": self.servers.reports.iter().map(|server| self.server(server)).collect::<Vec<_>>(),
             "tools": {"list": tools, "totalTokens": self.total_tokens()},
             "packs": packs,
             "protected": protected(),
@@ -73,6 +73,19 @@ impl Report {
             "store": self.store,
             "findings": findings,
         })
+    }
+}
+
+impl Report {
+    /// A server, and what became of its start if it was started.
+    fn server(&self, server: &ServerReport) -> Value {
+        let mut shown = json!(server);
+        if server.state == ServerState::Trusted
+            && let Some(start) = self.starts.by_name.get(&server.name)
+        {
+            shown["start"] = json!(start);
+        }
+        shown
     }
 }
 

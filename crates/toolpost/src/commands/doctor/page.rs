@@ -1,6 +1,7 @@
-//! The report for a person: short lines, the broken and what to do about it last, where the eye ends.
+//! Everything for a person: first what is broken and what to do about it, then each part in full.
 
 use super::Report;
+use super::starts::Start;
 use crate::commands::stored::size;
 use crate::commands::trust::standing;
 use crate::config::{DataState, FileState, KEYS, ServerState, Shown, State, text_of};
@@ -18,6 +19,7 @@ const WIDTH: usize = 96;
 pub(super) fn page(printer: &Printer, report: &Report) -> String {
     let mut page = Page { printer, text: String::new() };
     page.text.push_str(&format!("toolpost {} on {}\n", env!("CARGO_PKG_VERSION"), one_line(&report.kernel)));
+    findings(&mut page, report);
     workspace(&mut page, report);
     configuration(&mut page, report);
     trust(&mut page, report);
@@ -28,7 +30,6 @@ pub(super) fn page(printer: &Printer, report: &Report) -> String {
     protected_files(&mut page);
     data(&mut page, report);
     store(&mut page, report);
-    findings(&mut page, report);
     page.text
 }
 
@@ -154,10 +155,16 @@ fn servers(page: &mut Page<'_>, report: &Report) {
                 Mark::Note
             }
         };
+        let start = report.starts.by_name.get(&server.name).filter(|_| server.state == ServerState::Trusted);
+        let mark = match start {
+            Some(Start::Failed { .. } | Start::Lost { .. }) => Mark::Broken,
+            _ => mark,
+        };
         let transport = server.transport.unwrap_or("–");
         let why = server.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
         let state = server.state.as_str();
-        page.marked(mark, &format!("{} ({transport}, {}) {state}{why}", server.name, server.from));
+        let started = start.map(|start| format!(", {}", start.in_short())).unwrap_or_default();
+        page.marked(mark, &format!("{} ({transport}, {}) {state}{started}{why}", server.name, server.from));
     }
 }
 
@@ -263,14 +270,8 @@ fn store(page: &mut Page<'_>, report: &Report) {
 }
 
 fn findings(page: &mut Page<'_>, report: &Report) {
-    let broken = report.findings.iter().filter(|finding| finding.mark == Mark::Broken).count();
-    page.heading(match (broken, report.findings.len()) {
-        (0, 0) => "All is well",
-        (0, _) => "All is well; worth knowing",
-        (_, _) => "To fix",
-    });
-    let notes_first = report.findings.iter().filter(|finding| finding.mark != Mark::Broken);
-    for finding in notes_first.chain(report.findings.iter().filter(|one| one.mark == Mark::Broken)) {
+    page.heading(report.verdict());
+    for finding in report.findings_in_order() {
         page.marked(finding.mark, &finding.what);
         if !finding.fix.is_empty() {
             page.line(&format!("       → {}", finding.fix));

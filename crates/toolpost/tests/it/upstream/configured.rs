@@ -207,7 +207,7 @@ fn a_list_keeps_what_it_has_shown_when_others_arrive_later() {
     let home = Home::new();
     // The first of the two is more important, comes later, and takes all the room that there is.
     let text = format!(
-        "listWait = '1ms'\nlisted = '13 tools'\n[mcpServers.a]\ncommand = 'python3'\nargs = ['{0}', 'slow-list', '1.5']\n\
+        "listWait = '1ms'\nlisted = '1 tools'\n[mcpServers.a]\ncommand = 'python3'\nargs = ['{0}', 'slow-list', '1.5']\n\
          [mcpServers.b]\ncommand = 'python3'\nargs = ['{0}', 'good']\n",
         echo()
     );
