@@ -84,7 +84,7 @@ impl Row {
 }
 
 /// Why a statement or a transaction did not work.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "a file has no connection to lose"))]
 pub(crate) enum Failure {
     /// We refuse it ourselves. The transaction is taken back, and the caller hears why.

@@ -155,12 +155,20 @@ fn insist(connection: &mut Connection, job: &mut Job) -> Result<(), Failure> {
     loop {
         attempt += 1;
         let done = connection.transaction(job);
-        let pause = match &done {
-            Err(Failure::Again(_)) if attempt < ATTEMPTS && begun.elapsed() < PATIENCE => {
+        // This process itself may have been stopped for long: then it tries once more.
+        let is_patient = attempt == 1 || begun.elapsed() < PATIENCE;
+        let pause = match done {
+            Err(Failure::Again(_)) if attempt < ATTEMPTS && is_patient => {
                 Duration::from_millis(u64::from(attempt.min(10)) * 3)
             }
-            Err(Failure::Gone(_)) if begun.elapsed() < PATIENCE => Duration::from_millis(100),
-            _ => return done,
+            Err(Failure::Gone(_)) if is_patient => Duration::from_millis(100),
+            Err(Failure::Again(why)) => {
+                let blocker = connection.blocker();
+                return Err(Failure::Again(
+                    blocker.map_or(why.clone(), |blocker| format!("{why}: {blocker}")),
+                ));
+            }
+            done => return done,
         };
         std::thread::sleep(pause);
     }

@@ -1,5 +1,6 @@
 //! SQLite: one file, or memory alone; one thread that writes, and a few connections that read.
 
+mod blocker;
 mod connection;
 mod lock;
 mod writer;

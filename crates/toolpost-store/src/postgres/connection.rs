@@ -17,6 +17,11 @@ use tokio_postgres::{Client, Config, Statement};
 
 /// How long a server may take to accept a connection.
 const CONNECTING: Duration = Duration::from_secs(5);
+/// How long a statement waits for the turn of another process. A process that has stopped is gone before.
+const WAITING: Duration = Duration::from_secs(5);
+/// After so long without a statement, the server takes back the transaction of a process: it has stopped in the middle, and keeps
+/// others waiting.
+const STOPPED: Duration = Duration::from_secs(3);
 /// Keeps two processes from making the tables at once (`toolpost` as a number).
 const TURN: i64 = 0x746f_6f6c_706f_7374;
 
@@ -50,7 +55,7 @@ impl Connection {
         let config = &mut address.config;
         config.connect_timeout(CONNECTING);
         if config.get_application_name().is_none() {
-            config.application_name("toolpost");
+            config.application_name(format!("toolpost, process {}", std::process::id()));
         }
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -104,7 +109,6 @@ impl Connection {
         Ok(version)
     }
 
-    /// Does a job in a transaction.
     /// Takes the lock of this name for as long as the connection lasts. Whether nobody else has it.
     pub(super) fn locks(&mut self, name: &str) -> Result<bool, Failure> {
         let hash = Sha256::digest(format!("toolpost hold {name}"));
@@ -119,6 +123,27 @@ impl Connection {
         Ok(is_own)
     }
 
+    /// Who has been in a transaction for longest, in words; none where nobody else is in one, or the server does not tell.
+    pub(super) fn blocker(&mut self) -> Option<String> {
+        let mut found = None;
+        self.in_transaction(&mut |tx| {
+            let query = "SELECT pid::bigint, application_name::text, (extract(epoch FROM clock_timestamp() - xact_start))::bigint
+                FROM pg_stat_activity
+                WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL
+                ORDER BY xact_start LIMIT 1";
+            if let Some(mut row) = crate::db::first(tx.rows(query, &[])?) {
+                let (pid, name, seconds) = (row.number()?, row.text()?, row.number()?);
+                found = Some(format!(
+                    "the connection {pid} of the server (`{name}`) has been in a transaction for {seconds} seconds"
+                ));
+            }
+            Ok(())
+        })
+        .ok()?;
+        found
+    }
+
+    /// Does a job in a transaction.
     pub(super) fn transaction(&mut self, job: &mut Job) -> Result<(), Failure> {
         self.in_transaction(&mut |tx| job(tx))
     }
@@ -167,8 +192,12 @@ impl Connection {
     {
         // It works while something of this runtime is waited for, and only then is it needed.
         self.runtime.spawn(connection);
-        let limits = "SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '30s'";
-        self.runtime.block_on(client.batch_execute(limits)).map_err(|error| failure(&error))?;
+        let limits = format!(
+            "SET lock_timeout = '{}s'; SET idle_in_transaction_session_timeout = '{}s'",
+            WAITING.as_secs(),
+            STOPPED.as_secs()
+        );
+        self.runtime.block_on(client.batch_execute(&limits)).map_err(|error| failure(&error))?;
         Ok(client)
     }
 }
@@ -267,8 +296,13 @@ fn failure(error: &tokio_postgres::Error) -> Failure {
         // No answer of the server at all: the connection is lost, or was never made.
         return tls::refusal(&why).map_or(Failure::Gone(why), Failure::Broken);
     };
-    let again =
-        [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::LOCK_NOT_AVAILABLE];
+    let again = [
+        SqlState::T_R_SERIALIZATION_FAILURE,
+        SqlState::T_R_DEADLOCK_DETECTED,
+        SqlState::LOCK_NOT_AVAILABLE,
+        // This process was stopped in the middle, and the server has taken back what it had done.
+        SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+    ];
     let gone = [
         SqlState::ADMIN_SHUTDOWN,
         SqlState::CRASH_SHUTDOWN,

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// How long a connection waits for the turn of another process.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// Marks a file as a store of ours (`tool` as a number).
 const MARK: i64 = 0x746f_6f6c;
 /// A write-ahead log of more bytes is moved into the file at the end of a process.

@@ -1,6 +1,7 @@
 //! The thread that writes: what waits at the same time becomes durable together, by one sync of the disk.
 
-use super::connection::{SqliteTx, failure, move_logged, tidy_up};
+use super::blocker::{self, Blocker};
+use super::connection::{PATIENCE, SqliteTx, failure, move_logged, tidy_up};
 use crate::content_files::ContentFiles;
 use crate::db::{Failure, Job};
 use crate::log;
@@ -10,12 +11,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Jobs that become durable together, at most.
 const TOGETHER: usize = 128;
 /// So long nobody has written anything when there is time for other work.
 const QUIET: Duration = Duration::from_secs(1);
+
+/// How long a turn to write is waited for before it is looked who has it.
+const LOOK: Duration = Duration::from_secs(2);
 
 struct Request {
     job: Job,
@@ -124,10 +128,13 @@ fn put_in_order(tables: Tables<'_>) -> bool {
     alone(tables, &mut job).is_ok() && has_more.load(Ordering::Acquire)
 }
 
-/// Does all jobs in one transaction; each by itself, where that does not work.
+/// Does all jobs in one transaction; each by itself, where that does not work. Where no turn to write comes, none is done.
 fn together(tables: Tables<'_>, batch: &mut [Request]) -> Vec<Result<(), Failure>> {
-    if batch.len() == 1 {
-        return vec![alone(tables, &mut batch[0].job)];
+    if let Err(failure) = begin(tables.connection) {
+        return batch.iter().map(|_| Err(failure.clone())).collect();
+    }
+    if let [request] = batch {
+        return vec![commit(tables, &mut request.job)];
     }
     match in_one(tables, batch) {
         Ok(results) => results,
@@ -141,7 +148,6 @@ fn together(tables: Tables<'_>, batch: &mut [Request]) -> Vec<Result<(), Failure
 /// An error says that nothing at all was done.
 fn in_one(tables: Tables<'_>, batch: &mut [Request]) -> Result<Vec<Result<(), Failure>>, Failure> {
     let run = |statement: &str| tables.connection.execute_batch(statement).map_err(|error| failure(&error));
-    run("BEGIN IMMEDIATE")?;
     let mut results = Vec::with_capacity(batch.len());
     for request in batch {
         run("SAVEPOINT job")?;
@@ -159,12 +165,42 @@ fn in_one(tables: Tables<'_>, batch: &mut [Request]) -> Result<Vec<Result<(), Fa
 }
 
 fn alone(tables: Tables<'_>, job: &mut Job) -> Result<(), Failure> {
+    begin(tables.connection)?;
+    commit(tables, job)
+}
+
+/// Does a job, and makes it durable.
+fn commit(tables: Tables<'_>, job: &mut Job) -> Result<(), Failure> {
     let run = |statement: &str| tables.connection.execute_batch(statement).map_err(|error| failure(&error));
-    let done = run("BEGIN IMMEDIATE").and_then(|()| attempt(tables, job)).and_then(|()| run("COMMIT"));
+    let done = attempt(tables, job).and_then(|()| run("COMMIT"));
     if done.is_err() {
         take_back(tables.connection);
     }
     done
+}
+
+/// Waits for the turn to write. A process that was stopped in the middle of its own turn is not waited for: nobody can take
+/// its lock, and it may never go on.
+fn begin(connection: &Connection) -> Result<(), Failure> {
+    connection.busy_timeout(LOOK).map_err(|error| failure(&error))?;
+    let begun = Instant::now();
+    loop {
+        let done = connection.execute_batch("BEGIN IMMEDIATE").map_err(|error| failure(&error));
+        let Err(Failure::Again(why)) = done else { return done };
+        let blocker = connection.path().filter(|path| !path.is_empty()).and_then(blocker::of_file);
+        match blocker {
+            Some(Blocker { process, is_stopped: true }) => {
+                return Err(Failure::Again(format!(
+                    "{why}: the process {process} was stopped while it was writing; let it go on (`kill -CONT {process}`) or end it"
+                )));
+            }
+            _ if begun.elapsed() < PATIENCE => {}
+            Some(Blocker { process, .. }) => {
+                return Err(Failure::Again(format!("{why}: the process {process} is writing to it")));
+            }
+            None => return Err(Failure::Again(why)),
+        }
+    }
 }
 
 /// A job that crashes is a job that failed.

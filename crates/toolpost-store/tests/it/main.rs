@@ -22,6 +22,7 @@ mod model;
 mod opening;
 mod server;
 mod sink;
+mod stopped;
 mod swarm;
 mod tasks;
 mod todos;
