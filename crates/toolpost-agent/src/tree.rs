@@ -9,6 +9,7 @@ mod ledger;
 pub use ledger::{Amount, Draw, Ledger, Refusal, Wanted};
 
 use sha2::{Digest, Sha256};
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -40,8 +41,19 @@ pub struct Branch {
 #[derive(Default)]
 struct Shared {
     ledger: Mutex<Ledger>,
+    places: Mutex<Places>,
     /// Changes whenever something is given back.
     changed: watch::Sender<u64>,
+}
+
+/// The places in a tree: who has one, and who waits for one.
+#[derive(Default)]
+struct Places {
+    /// Of each agent that runs below another: that one, and what ends it.
+    running: HashMap<Arc<str>, (Arc<str>, CancellationToken)>,
+    /// Of each agent: those who wait for a place below it, in their order.
+    waiting: HashMap<Arc<str>, VecDeque<u64>>,
+    last: u64,
 }
 
 impl Shared {
@@ -49,12 +61,51 @@ impl Shared {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn places(&self) -> MutexGuard<'_, Places> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn tell(&self) {
         self.changed.send_modify(|number| *number += 1);
     }
 }
 
-/// A child's place; the place is free again when this is dropped.
+/// A turn to get a place below an agent; given up when it is dropped.
+struct Turn<'a> {
+    branch: &'a Branch,
+    number: u64,
+}
+
+impl<'a> Turn<'a> {
+    fn behind_others(branch: &'a Branch) -> Turn<'a> {
+        let mut places = branch.tree.places();
+        places.last += 1;
+        let number = places.last;
+        places.waiting.entry(Arc::clone(&branch.id)).or_default().push_back(number);
+        Turn { branch, number }
+    }
+
+    fn has_come(&self) -> bool {
+        let places = self.branch.tree.places();
+        places.waiting.get(&self.branch.id).is_none_or(|queue| queue.front() == Some(&self.number))
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let mut places = self.branch.tree.places();
+        if let Some(queue) = places.waiting.get_mut(&self.branch.id) {
+            queue.retain(|number| *number != self.number);
+            if queue.is_empty() {
+                places.waiting.remove(&self.branch.id);
+            }
+        }
+        drop(places);
+        self.branch.tree.tell();
+    }
+}
+
+/// A child's place; the place is free again when this is dropped. Whatever was started from it ends then.
 pub struct Place {
     branch: Branch,
 }
@@ -68,6 +119,9 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
+        // Also where the child has ended without a word, by a crash.
+        self.branch.cancel.cancel();
+        self.branch.tree.places().running.remove(&self.branch.id);
         self.branch.tree.ledger().end(&self.branch.id);
         self.branch.tree.tell();
     }
@@ -116,6 +170,16 @@ impl Drop for Drawn<'_> {
     }
 }
 
+/// Why nothing of the budget is set aside.
+pub(crate) enum Undrawn {
+    /// This is used up.
+    Spent(Reason),
+    /// There is a limit of cost, and a price is not known.
+    Unpriced,
+    /// Who asked for it is to end.
+    Stopped,
+}
+
 impl Branch {
     /// The first agent of a tree. Whatever is started in the tree ends with the token.
     pub fn root(id: &str, limits: &Limits, cancel: CancellationToken) -> Branch {
@@ -126,8 +190,11 @@ impl Branch {
 
     /// A place below this one, for an agent with these limits of its own.
     pub fn child(&self, id: &str, own: &Limits) -> Result<Place, ToolError> {
-        let added = self.tree.ledger().spawn(&self.id, id, own);
-        let (depth, limits) = added.map_err(|refusal| self.told(refusal))?;
+        self.added(id, own).map_err(|refusal| self.told(refusal))
+    }
+
+    fn added(&self, id: &str, own: &Limits) -> Result<Place, Refusal> {
+        let (depth, limits) = self.tree.ledger().spawn(&self.id, id, own)?;
         let branch = Branch {
             tree: Arc::clone(&self.tree),
             id: id.into(),
@@ -135,7 +202,54 @@ impl Branch {
             limits: Arc::new(limits),
             cancel: self.cancel.child_token(),
         };
+        let (of, token) = (Arc::clone(&self.id), branch.cancel.clone());
+        self.tree.places().running.insert(Arc::clone(&branch.id), (of, token));
         Ok(Place { branch })
+    }
+
+    /// The same; where as many are at work as may be, it waits for its turn, unless the limits refuse that.
+    pub async fn child_in_turn(
+        &self,
+        id: &str,
+        own: &Limits,
+        cancel: &CancellationToken,
+    ) -> Result<Place, ToolError> {
+        let mut changed = self.tree.changed.subscribe();
+        let turn = Turn::behind_others(self);
+        loop {
+            changed.mark_unchanged();
+            if turn.has_come() {
+                let added = self.added(id, own);
+                if !matches!(added, Err(Refusal::NotYet(_))) {
+                    return added.map_err(|refusal| self.told(refusal));
+                }
+            }
+            tokio::select! {
+                () = cancel.cancelled() => return Err(self.told(Refusal::Gone)),
+                () = self.cancel.cancelled() => return Err(self.told(Refusal::Gone)),
+                _ = changed.changed() => {}
+            }
+        }
+    }
+
+    /// Ends all agents below this one, and waits until they have ended.
+    pub(crate) async fn end_below(&self) {
+        let mut changed = self.tree.changed.subscribe();
+        loop {
+            changed.mark_unchanged();
+            let below: Vec<CancellationToken> = {
+                let places = self.tree.places();
+                let below = places.running.values().filter(|(above, _)| *above == self.id);
+                below.map(|(_, token)| token.clone()).collect()
+            };
+            if below.is_empty() {
+                return;
+            }
+            below.iter().for_each(CancellationToken::cancel);
+            if changed.changed().await.is_err() {
+                return;
+            }
+        }
     }
 
     fn told(&self, refusal: Refusal) -> ToolError {
@@ -145,7 +259,7 @@ impl Branch {
                 format!("no agent can be started here: this tree may have {deepest} levels below the first agent; do the work yourself"),
             )
             .with("depth", deepest),
-            Refusal::FanOut(most) => ToolError::new(
+            Refusal::FanOut(most) | Refusal::NotYet(most) => ToolError::new(
                 Code::FanoutExceeded,
                 format!("this agent may have {most} others at work at once, and has them; wait until one has ended, or start fewer"),
             )
@@ -203,21 +317,22 @@ impl Branch {
         &self,
         wanted: &Wanted,
         cancel: &CancellationToken,
-    ) -> Result<Drawn<'_>, Reason> {
+    ) -> Result<Drawn<'_>, Undrawn> {
         let mut changed = self.tree.changed.subscribe();
         loop {
             changed.mark_unchanged();
             let draw = self.tree.ledger().draw(&self.id, wanted);
             match draw {
                 Draw::Granted { amount, output } => return Ok(Drawn { branch: self, held: amount, output }),
-                Draw::Spent(reason) => return Err(reason),
+                Draw::Spent(reason) => return Err(Undrawn::Spent(reason)),
+                Draw::Unpriced => return Err(Undrawn::Unpriced),
                 Draw::Wait => {}
             }
             tokio::select! {
-                () = cancel.cancelled() => return Err(Reason::Stopped),
+                () = cancel.cancelled() => return Err(Undrawn::Stopped),
                 result = changed.changed() => {
                     if result.is_err() {
-                        return Err(Reason::Stopped);
+                        return Err(Undrawn::Stopped);
                     }
                 }
             }

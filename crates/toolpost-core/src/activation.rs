@@ -156,7 +156,14 @@ pub enum Fact {
         usage: Usage,
         /// What they cost, in US dollars, as far as that is known.
         cost: Option<f64>,
+        /// Tokens whose price is not known: their cost is not in `cost`.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        unpriced: u64,
     },
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// What a run depends on.
@@ -253,6 +260,16 @@ pub struct OfferedTool {
     pub idempotent: bool,
 }
 
+/// What becomes of a child that would be one more than may be at work at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum BeyondFanOut {
+    /// The call that starts it fails.
+    Refuse,
+    /// It begins when another one has ended.
+    Wait,
+}
+
 /// How far an agent may go; what is not set has no limit.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -261,6 +278,9 @@ pub struct Limits {
     pub depth: Option<u64>,
     /// Children of one agent at once.
     pub fan_out: Option<u64>,
+    /// What becomes of a child beyond `fan_out`; it waits where this is not set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beyond_fan_out: Option<BeyondFanOut>,
     /// Answers of the model.
     pub turns: Option<u64>,
     /// Tokens of all requests and answers.
@@ -277,6 +297,7 @@ impl Limits {
         Limits {
             depth: Some(3),
             fan_out: Some(8),
+            beyond_fan_out: None,
             turns: Some(50),
             tokens: None,
             cost: None,
@@ -290,6 +311,7 @@ impl Limits {
         Limits {
             depth: self.depth.or(other.depth),
             fan_out: self.fan_out.or(other.fan_out),
+            beyond_fan_out: self.beyond_fan_out.or(other.beyond_fan_out),
             turns: self.turns.or(other.turns),
             tokens: self.tokens.or(other.tokens),
             cost: self.cost.or(other.cost),
@@ -309,6 +331,7 @@ impl Limits {
         Limits {
             depth: lower(self.depth, other.depth),
             fan_out: lower(self.fan_out, other.fan_out),
+            beyond_fan_out: lower(self.beyond_fan_out, other.beyond_fan_out),
             turns: lower(self.turns, other.turns),
             tokens: lower(self.tokens, other.tokens),
             cost: lower(self.cost, other.cost),

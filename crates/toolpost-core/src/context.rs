@@ -654,6 +654,12 @@ impl Context {
         self.record(|| EventKind::Activation { fact: fact() });
     }
 
+    /// The event of a fact of the agent's run, without secrets: for a program that hands it to the sinks itself, in an order
+    /// that it determines.
+    pub fn fact_event(&self, fact: Fact) -> Event {
+        self.event(EventKind::Activation { fact })
+    }
+
     /// Waits until everything that was recorded is as durable as it will be.
     pub async fn committed(&self) -> Result<(), ToolError> {
         match self.host.events.is_listening() {
@@ -665,18 +671,21 @@ impl Context {
     /// Records an event of this call, if anybody listens.
     pub(crate) fn record(&self, kind: impl FnOnce() -> EventKind) {
         if self.host.events.is_listening() {
-            let event = Event {
-                at_ms: self.host.clock.now_ms(),
-                session: self.host.ids.session.clone(),
-                sequence: self.host.sequence.fetch_add(1, Ordering::Relaxed) + 1,
-                agent: self.host.ids.agent.clone(),
-                activation: self.host.ids.activation.clone(),
-                call: (!self.call.id.is_empty()).then(|| self.call.id.to_string()),
-                kind: self.redacted(kind()),
-            };
-            self.host.events.record(&Arc::new(event));
+            self.host.events.record(&Arc::new(self.event(kind())));
             // Somebody who listens may have been woken by it.
             crate::blocking::let_others_run();
+        }
+    }
+
+    fn event(&self, kind: EventKind) -> Event {
+        Event {
+            at_ms: self.host.clock.now_ms(),
+            session: self.host.ids.session.clone(),
+            sequence: self.host.sequence.fetch_add(1, Ordering::Relaxed) + 1,
+            agent: self.host.ids.agent.clone(),
+            activation: self.host.ids.activation.clone(),
+            call: (!self.call.id.is_empty()).then(|| self.call.id.to_string()),
+            kind: self.redacted(kind),
         }
     }
 

@@ -290,6 +290,12 @@ pub trait EventSink: Send + Sync {
     fn is_listening(&self) -> bool {
         true
     }
+
+    /// The event as this sink keeps it. A log may keep less of a long or secret text; what is decided from the log later is
+    /// decided from this.
+    fn kept(&self, event: &Arc<Event>) -> Arc<Event> {
+        Arc::clone(event)
+    }
 }
 
 /// For where nobody listens.
@@ -370,6 +376,10 @@ impl EventSink for Sinks {
 
     fn is_listening(&self) -> bool {
         self.0.iter().any(|sink| sink.is_listening())
+    }
+
+    fn kept(&self, event: &Arc<Event>) -> Arc<Event> {
+        self.0.iter().fold(Arc::clone(event), |event, sink| sink.kept(&event))
     }
 }
 

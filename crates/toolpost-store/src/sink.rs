@@ -195,6 +195,10 @@ impl EventSink for StoreLog {
         }
     }
 
+    fn kept(&self, event: &Arc<Event>) -> Arc<Event> {
+        (self.shape)(event)
+    }
+
     fn is_overloaded(&self) -> bool {
         self.said.waiting.load(Ordering::Relaxed) > MOST_WAITING
     }

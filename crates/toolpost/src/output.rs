@@ -2,12 +2,14 @@
 //!
 //! Whatever comes from a tool loses its control characters before it reaches a terminal.
 
+mod cost;
 mod input;
 mod live;
 mod markdown;
 mod stage;
 mod width;
 
+pub(crate) use cost::{cost_in_words, dollars, grouped};
 pub(crate) use input::{Done, Editor, Field, Key, RawMode, keys_typed, shortened};
 pub(crate) use stage::{Screen, Show, Shown, Stage};
 

@@ -3,9 +3,10 @@
 use super::node::{Content, Node};
 use super::reader::Reader;
 use std::time::Duration;
+use toolpost_core::activation::BeyondFanOut;
 pub use toolpost_core::activation::Limits;
 
-const KNOWN: [&str; 6] = ["depth", "fanOut", "turns", "tokens", "cost", "time"];
+const KNOWN: [&str; 7] = ["depth", "fanOut", "beyondFanOut", "turns", "tokens", "cost", "time"];
 
 pub(super) fn read(reader: &mut Reader<'_>, node: &Node, limits: &mut Limits) {
     let Content::Map(entries) = &node.content else {
@@ -28,6 +29,9 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Node, limits: &mut Limits) {
         match folded.as_str() {
             "depth" => lower(&mut limits.depth, whole(reader, value, &field, 0, "depth: 3")),
             "fanout" => lower(&mut limits.fan_out, whole(reader, value, &field, 0, "fanOut: 8")),
+            "beyondfanout" => {
+                lower(&mut limits.beyond_fan_out, beyond_fan_out(reader, value, &field));
+            }
             "turns" => lower(&mut limits.turns, whole(reader, value, &field, 1, "turns: 20")),
             "tokens" => lower(&mut limits.tokens, tokens(reader, value, &field)),
             "cost" => lower(&mut limits.cost, cost(reader, value, &field)),
@@ -65,6 +69,24 @@ pub(super) fn whole(
         );
     }
     number
+}
+
+/// What becomes of a child beyond `fanOut`.
+fn beyond_fan_out(reader: &mut Reader<'_>, node: &Node, field: &str) -> Option<BeyondFanOut> {
+    match node.text().map(str::trim) {
+        Some("wait") => Some(BeyondFanOut::Wait),
+        Some("refuse") => Some(BeyondFanOut::Refuse),
+        other => {
+            let is = other.map_or_else(
+                || shown(node),
+                |text| format!("`{}`", text.chars().take(40).collect::<String>()),
+            );
+            let message =
+                format!("`{field}` is {is}; write `wait` or `refuse`, such as `beyondFanOut: refuse`");
+            reader.broken(node.at, field, message);
+            None
+        }
+    }
 }
 
 /// A number, or one with `k` or `M` behind it.

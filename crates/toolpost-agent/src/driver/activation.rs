@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use toolpost_core::activation::{Fact, OfferedTool, Start};
-use toolpost_core::event::EventSink;
+use toolpost_core::event::{EventKind, EventSink};
 use toolpost_core::executor::Executor;
-use toolpost_core::host::Seen;
+use toolpost_core::host::{BoxFuture, Seen};
 use toolpost_core::model::{Model, Thinking};
 use toolpost_core::tool::Definition;
 use toolpost_core::{Code, Context, Event, ToolError};
@@ -67,21 +67,38 @@ pub(super) struct Running {
     pub(super) is_out_of_time: AtomicBool,
 }
 
-/// Takes the events of calls into the state as they are recorded.
-pub(super) struct Fold(Mutex<State>);
+/// Takes the events of a run into its state and hands them on, in one order: what the log has is what was decided from.
+pub(super) struct Fold {
+    state: Mutex<State>,
+    next: Arc<dyn EventSink>,
+}
 
 impl Fold {
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl EventSink for Fold {
     fn record(&self, event: &Arc<Event>) {
-        // Facts are applied by whoever records them, before secrets are taken out of them.
-        if event.call.is_some() {
-            self.state().apply(event);
+        let mut state = self.state();
+        // Facts are applied by the driver, with what the log leaves out of them.
+        if !matches!(event.kind, EventKind::Activation { .. }) {
+            state.apply_kept(event, &self.next.kept(event));
         }
+        self.next.record(event);
+    }
+
+    fn commit(&self) -> BoxFuture<'_, Result<(), ToolError>> {
+        self.next.commit()
+    }
+
+    fn is_overloaded(&self) -> bool {
+        self.next.is_overloaded()
+    }
+
+    fn kept(&self, event: &Arc<Event>) -> Arc<Event> {
+        self.next.kept(event)
     }
 }
 
@@ -91,14 +108,15 @@ impl Activation {
         let state = self.state.unwrap_or_else(|| State::new(&self.id));
         let is_new = state.start().is_none();
         let found: Vec<String> = state.offered().map(|tool| tool.name.clone()).collect();
-        let fold = Arc::new(Fold(Mutex::new(state)));
         let cancel = self.branch.cancel().clone();
-        let context = self
-            .context
-            .rebuild()
-            .events(Arc::clone(&fold) as Arc<dyn EventSink>)
-            .extra(self.branch.clone())
-            .cancel(cancel.clone());
+        let mut through = None;
+        let context = self.context.rebuild().events_through(|next| {
+            let fold = Arc::new(Fold { state: Mutex::new(state), next });
+            through = Some(Arc::clone(&fold));
+            fold
+        });
+        let Some(fold) = through else { return Err(ToolError::execution("the run has no sink of events")) };
+        let context = context.extra(self.branch.clone()).cancel(cancel.clone());
         // What a conversation has seen before, it knows.
         let context = match self.context.extra().get::<Seen>() {
             Some(_) => context.build(),
@@ -134,27 +152,33 @@ impl Activation {
 impl Running {
     /// Records a fact, and takes it into the state.
     pub(super) fn record(&self, fact: Fact) {
-        let now = self.context.clock().now_ms();
-        self.fold.state().apply_fact(&fact, now);
-        self.context.record_fact(|| fact);
+        self.record_in(&mut self.fold.state(), fact);
+    }
+
+    /// The same, while nothing else can change the state.
+    pub(super) fn record_in(&self, state: &mut State, fact: Fact) {
+        // Only where secrets are known the log may have other texts than this process.
+        let whole = (!self.context.redactor().is_empty()).then(|| fact.clone());
+        let event = Arc::new(self.context.fact_event(fact));
+        let kept = self.fold.next.kept(&event);
+        if let (EventKind::Activation { fact }, EventKind::Activation { fact: kept }) =
+            (&event.kind, &kept.kind)
+        {
+            state.apply_kept_fact(whole.as_ref().unwrap_or(fact), kept, event.at_ms);
+        }
+        self.fold.next.record(&event);
     }
 
     /// Records what the run is told, if that is not too much.
     pub(super) fn hear(&self, signal: Signal) -> Result<(), ToolError> {
-        let now = self.context.clock().now_ms();
-        let fact = {
-            // Of several who tell something at once, each sees what the others have told.
-            let mut state = self.fold.state();
-            let is_known = signal.id.as_ref().is_some_and(|id| state.has_heard(id));
-            if !is_known && signal.ended.is_none() {
-                fits(&signal.text, state.unread())?;
-            }
-            let Signal { from, text, id, ended } = signal;
-            let fact = Fact::Signalled { from, text, id, ended };
-            state.apply_fact(&fact, now);
-            fact
-        };
-        self.context.record_fact(|| fact);
+        // Of several who tell something at once, each sees what the others have told.
+        let mut state = self.fold.state();
+        let is_known = signal.id.as_ref().is_some_and(|id| state.has_heard(id));
+        if !is_known && signal.ended.is_none() {
+            fits(&signal.text, state.unread())?;
+        }
+        let Signal { from, text, id, ended } = signal;
+        self.record_in(&mut state, Fact::Signalled { from, text, id, ended });
         Ok(())
     }
 

@@ -140,8 +140,19 @@ impl Driver for LocalDriver {
     }
 }
 
-/// The loop: what is decided is done, step by step.
+/// Runs to the end, which is also that of everything below, whatever it comes from.
 async fn drive(steps: &LocalSteps, id: &str) -> Result {
+    let ended = step_by_step(steps, id).await;
+    if ended.is_err()
+        && let Ok(running) = steps.get(id)
+    {
+        running.end_below().await;
+    }
+    ended
+}
+
+/// The loop: what is decided is done, step by step.
+async fn step_by_step(steps: &LocalSteps, id: &str) -> Result {
     let running = steps.get(id)?;
     // It may have ended in another process.
     if let Some(ended) = running.ended() {

@@ -5,7 +5,7 @@ use super::count::Asked;
 use super::listener::Heard;
 use super::{Heartbeat, Steps};
 use crate::kernel::{self, Ended};
-use crate::tree::{Amount, Drawn, Wanted};
+use crate::tree::{Amount, Drawn, Undrawn, Wanted};
 use futures_util::StreamExt;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -19,6 +19,9 @@ use toolpost_core::{Call, Code, ToolError};
 
 /// Maximum number of tokens of an answer that are set aside where the model's own limit is not known.
 const USUAL_OUTPUT: u64 = 8_192;
+
+/// How long a run that ends waits for what those that it has started say at their own end, when they have ended.
+const FAREWELL: Duration = Duration::from_secs(2);
 
 /// Maximum number of requests for one answer, each for a shorter one than that before, because attempts that broke off have
 /// used a part of the budget.
@@ -118,18 +121,17 @@ impl Steps for LocalSteps {
 
 impl Running {
     fn advance(&self, seq: u64) -> Result<Vec<Todo>, ToolError> {
-        let todos = {
-            let state = self.fold.state();
-            if let Some(todos) = state.decided(seq) {
-                return Ok(todos.to_vec());
-            }
-            if seq != state.next_seq() {
-                let message = format!("step {seq} of `{}` cannot be decided before those before it", self.id);
-                return Err(ToolError::execution(message));
-            }
-            kernel::decide(&state)
-        };
-        self.record(Fact::Decided { seq, todos: todos.clone() });
+        // Nothing comes between what is looked at and what is decided, in the log either.
+        let mut state = self.fold.state();
+        if let Some(todos) = state.decided(seq) {
+            return Ok(todos.to_vec());
+        }
+        if seq != state.next_seq() {
+            let message = format!("step {seq} of `{}` cannot be decided before those before it", self.id);
+            return Err(ToolError::execution(message));
+        }
+        let todos = kernel::decide(&state);
+        self.record_in(&mut state, Fact::Decided { seq, todos: todos.clone() });
         Ok(todos)
     }
 
@@ -180,15 +182,21 @@ impl Running {
                 price: profile.price.clone(),
             },
         };
-        self.branch.draw(&wanted, cancel).await.map_err(|reason| match reason {
-            Reason::Stopped => Why::Failed(stopped()),
-            reason => Why::Spent(reason),
+        self.branch.draw(&wanted, cancel).await.map_err(|undrawn| match undrawn {
+            Undrawn::Stopped => Why::Failed(stopped()),
+            Undrawn::Unpriced => {
+                let message = format!(
+                    "`limits.cost` cannot be kept, because the price of {}/{}, or of a model that was asked before it, is not known; nothing was asked",
+                    profile.vendor, profile.model
+                );
+                Why::Failed(ModelError::new(ModelErrorKind::Invalid, message))
+            }
+            Undrawn::Spent(reason) => Why::Spent(reason),
         })
     }
 
     fn used(&self, usage: &Usage) -> Amount {
-        let cost = self.model.profile().price.as_ref().map(|price| price.of(usage));
-        Amount::new(usage.input.saturating_add(usage.output), cost)
+        Amount::of(usage, self.model.profile().price.as_ref().map(|price| price.of(usage)))
     }
 
     /// Waits until the run is told something, or is to end.
@@ -339,9 +347,26 @@ impl Running {
         Ok(())
     }
 
+    /// Ends whatever this run has started and not waited for, and waits until it has told of its end.
+    pub(super) async fn end_below(&self) {
+        self.branch.end_below().await;
+        let told = async {
+            while !self.fold.state().background().is_empty() {
+                self.signalled.notified().await;
+            }
+        };
+        let _ = tokio::time::timeout(FAREWELL, told).await;
+    }
+
     async fn finish(&self, seq: u64, reason: Reason) -> Result<(), ToolError> {
-        let Ended { reason, text, error, code, usage, cost, .. } = self.fold.state().ending(reason);
-        self.record(Fact::Ended { seq, reason, text, error, code, usage, cost });
+        self.end_below().await;
+        {
+            let mut state = self.fold.state();
+            let Ended { reason, text, error, code, usage, cost, unpriced, .. } =
+                state.by_log().ending(reason);
+            let ended = Fact::Ended { seq, reason, text, error, code, usage, cost, unpriced };
+            self.record_in(&mut state, ended);
+        }
         self.context.committed().await.map_err(|error| {
             ToolError::new(
                 Code::StoreNotAvailable,

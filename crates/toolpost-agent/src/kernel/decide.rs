@@ -15,7 +15,12 @@ const MOST_MALFORMED: u32 = 3;
 /// What is to be done at the next step; nothing before a run has begun and after its end. Everything that is returned may be
 /// done side by side.
 pub fn decide(state: &State) -> Vec<Todo> {
+    let state = state.by_log();
     let (Some(start), None) = (&state.start, state.ended()) else { return Vec::new() };
+    // What is told it while all that it has started ends changes nothing any more.
+    if let Some(reason) = state.finishing {
+        return finish(reason);
+    }
     if state.is_stop_asked {
         return finish(Reason::Stopped);
     }
@@ -64,7 +69,7 @@ fn spent(state: &State, limits: &Limits) -> Option<Reason> {
         Some(Reason::Turns)
     } else if limits.tokens.is_some_and(|most| tokens >= most) {
         Some(Reason::Tokens)
-    } else if limits.cost.is_some_and(|most| state.cost.is_some_and(|cost| cost >= most)) {
+    } else if limits.cost.is_some_and(|most| state.cost().is_some_and(|cost| cost >= most)) {
         Some(Reason::Cost)
     } else {
         None

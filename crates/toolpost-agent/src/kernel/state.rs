@@ -7,6 +7,7 @@ use super::call_id::call_id;
 use super::repeats::Repeats;
 use super::transcript::{Extra, Slot, Turn};
 use crate::result;
+use crate::tree::Amount;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -36,7 +37,10 @@ pub struct State {
     pub(super) measured: Option<(u64, usize)>,
     pub(super) answers: u64,
     pub(super) usage: Usage,
-    pub(super) cost: Option<f64>,
+    /// What is known of the cost, in parts of a US dollar; none where nothing is.
+    cost: Option<u64>,
+    /// Tokens whose price is not known.
+    unpriced: u64,
     pub(super) failed: Option<ModelError>,
     /// What the model had said when it failed.
     unfinished: String,
@@ -64,10 +68,17 @@ pub struct State {
     is_corrected: bool,
     /// What is known of calls that had started when their process ended.
     pub(super) interrupted: HashMap<String, InterruptedCall>,
+    /// Why the run is to end, where that is decided.
+    pub(super) finishing: Option<Reason>,
     ended: Option<Ended>,
     /// Where a running call's result belongs: the turn and the place in it.
     calls: HashMap<String, (usize, usize)>,
+    /// How the run stands by its log, where that has other texts: without secrets, or shorter ones.
+    log: Option<Box<State>>,
 }
+
+/// Parts of a US dollar in which cost is counted, so that sums are the same however a number was written down.
+const PARTS: f64 = 1e12;
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,8 +95,22 @@ pub struct Ended {
     pub usage: Usage,
     /// What they cost, as far as that is known.
     pub cost: Option<f64>,
+    /// Tokens whose price is not known: their cost is not in `cost`.
+    pub unpriced: u64,
     /// Answers of the model.
     pub turns: u64,
+}
+
+impl Ended {
+    /// Tokens and cost of all requests and answers.
+    pub fn spent(&self) -> Amount {
+        spent(&self.usage, self.cost, self.unpriced)
+    }
+
+    /// What the run cost; none where the price of a part of it is not known.
+    pub fn whole_cost(&self) -> Option<f64> {
+        self.cost.filter(|_| self.unpriced == 0)
+    }
 }
 
 impl State {
@@ -106,6 +131,7 @@ impl State {
             answers: 0,
             usage: Usage::default(),
             cost: None,
+            unpriced: 0,
             failed: None,
             unfinished: String::new(),
             returned: HashMap::new(),
@@ -121,8 +147,10 @@ impl State {
             answers_before: 0,
             is_corrected: false,
             interrupted: HashMap::new(),
+            finishing: None,
             ended: None,
             calls: HashMap::new(),
+            log: None,
         }
     }
 
@@ -146,6 +174,10 @@ impl State {
         if let EventKind::Activation { fact } = &event.kind {
             return self.apply_fact(fact, event.at_ms);
         }
+        // The run goes by the time of its facts and calls. What stores and tools say of themselves comes in no sure order.
+        if !is_of_call(event) {
+            return;
+        }
         self.now_ms = self.now_ms.max(event.at_ms);
         match &event.kind {
             EventKind::CallStarted { .. } => {
@@ -162,6 +194,36 @@ impl State {
             }
             _ => {}
         }
+    }
+
+    /// One more event, and the same as the log keeps it.
+    pub(crate) fn apply_kept(&mut self, event: &Event, kept: &Event) {
+        self.split(event.kind != kept.kind);
+        if let Some(log) = &mut self.log {
+            log.apply(kept);
+        }
+        self.apply(event);
+    }
+
+    /// One more fact, and the same as the log keeps it.
+    pub(crate) fn apply_kept_fact(&mut self, fact: &Fact, kept: &Fact, at_ms: u64) {
+        self.split(fact != kept);
+        if let Some(log) = &mut self.log {
+            log.apply_fact(kept, at_ms);
+        }
+        self.apply_fact(fact, at_ms);
+    }
+
+    /// From where the log has something else, how the run stands by the log is known beside how it really stands.
+    fn split(&mut self, differs: bool) {
+        if differs && self.log.is_none() {
+            self.log = Some(Box::new(self.clone()));
+        }
+    }
+
+    /// How the run stands by its log. What is decided follows from this alone, so that the log is enough to decide it again.
+    pub(crate) fn by_log(&self) -> &State {
+        self.log.as_deref().unwrap_or(self)
     }
 
     /// One more fact, at this time.
@@ -238,7 +300,9 @@ impl State {
                 self.interrupted.extend(known);
             }
             Fact::StopAsked => self.is_stop_asked = true,
-            Fact::Ended { reason, text, error, code, usage, cost, .. } => {
+            Fact::Ended { reason, text, error, code, usage, cost, unpriced, .. } => {
+                // Whatever it had started has ended with it.
+                self.background.clear();
                 self.ended = Some(Ended {
                     reason: *reason,
                     text: text.clone(),
@@ -246,6 +310,7 @@ impl State {
                     code: *code,
                     usage: *usage,
                     cost: *cost,
+                    unpriced: *unpriced,
                     turns: self.answers,
                 });
             }
@@ -284,6 +349,7 @@ impl State {
             start.model = model.clone();
         }
         self.ended = None;
+        self.finishing = None;
         self.failed = None;
         self.spent = None;
         self.is_stop_asked = false;
@@ -352,7 +418,17 @@ impl State {
 
     /// What they cost, as far as that is known.
     pub fn cost(&self) -> Option<f64> {
-        self.cost
+        self.cost.map(|parts| parts as f64 / PARTS)
+    }
+
+    /// What they cost; none where the price of a part of them is not known.
+    pub fn whole_cost(&self) -> Option<f64> {
+        self.cost().filter(|_| self.unpriced == 0)
+    }
+
+    /// Tokens and cost of all requests and answers so far.
+    pub fn spent(&self) -> Amount {
+        spent(&self.usage, self.cost(), self.unpriced)
     }
 
     /// Answers of the model so far.
@@ -445,7 +521,8 @@ impl State {
             error,
             code,
             usage: self.usage,
-            cost: self.cost,
+            cost: self.cost(),
+            unpriced: self.unpriced,
             turns: self.answers,
         }
     }
@@ -473,6 +550,10 @@ impl State {
             return;
         }
         self.decided.insert(seq, todos.to_vec());
+        self.finishing = todos.iter().find_map(|todo| match todo {
+            Todo::Finish { reason } => Some(*reason),
+            _ => None,
+        });
         if todos.contains(&Todo::Ask) {
             self.unread = (0, 0);
         }
@@ -546,8 +627,15 @@ impl State {
 
     fn spend(&mut self, usage: &Usage, cost: Option<f64>) {
         self.usage = self.usage.plus(usage);
-        if let Some(cost) = cost.filter(|cost| cost.is_finite()) {
-            self.cost = Some(self.cost.unwrap_or(0.0) + cost);
+        match cost.filter(|cost| cost.is_finite()) {
+            // What is negative becomes 0, what is too large the largest number.
+            Some(cost) => {
+                self.cost = Some(self.cost.unwrap_or(0).saturating_add((cost * PARTS).round() as u64));
+            }
+            None => {
+                let tokens = usage.input.saturating_add(usage.output);
+                self.unpriced = self.unpriced.saturating_add(tokens);
+            }
         }
     }
 
@@ -587,6 +675,8 @@ impl State {
             is_kept
         });
         self.summary = Some(summary.to_owned());
+        // The model no longer has what it has seen: it may look again.
+        self.repeats = Repeats::default();
         self.turns_at_compaction = self.turns.len();
         self.now = self.now.saturating_sub(turns);
         self.measured = None;
@@ -621,6 +711,22 @@ impl State {
     pub(super) fn call_id(&self, seq: u64, index: usize) -> String {
         call_id(&self.activation, seq, index)
     }
+}
+
+fn spent(usage: &Usage, cost: Option<f64>, unpriced: u64) -> Amount {
+    Amount { unpriced, ..Amount::of(usage, cost.or(Some(0.0))) }
+}
+
+/// Whether an event is one of a call, from the process that runs it.
+fn is_of_call(event: &Event) -> bool {
+    let is_of_store = matches!(
+        event.kind,
+        EventKind::FileStored { .. }
+            | EventKind::TaskChanged { .. }
+            | EventKind::TodosChanged { .. }
+            | EventKind::ChangesUndone { .. }
+    );
+    event.call.is_some() && !is_of_store
 }
 
 /// The result of a call that was not run.

@@ -1,8 +1,8 @@
 //! The books of a tree of agents: who is below whom, how many run, and what is spent. Pure.
 
 use std::collections::HashMap;
-use toolpost_core::activation::{Limits, Reason};
-use toolpost_core::model::Price;
+use toolpost_core::activation::{BeyondFanOut, Limits, Reason};
+use toolpost_core::model::{Price, Usage};
 
 /// Parts of a US dollar in which cost is counted, so that sums are exact.
 const PARTS: f64 = 1e9;
@@ -34,29 +34,52 @@ struct Node {
 pub struct Amount {
     /// Tokens of requests and answers.
     pub tokens: u64,
-    /// Thousand-millionths of a US dollar.
+    /// Thousand-millionths of a US dollar, as far as prices are known.
     pub cost: u64,
+    /// Those of the tokens whose price is not known.
+    pub unpriced: u64,
 }
 
 impl Amount {
-    /// So many tokens that cost so many US dollars.
+    /// So many tokens that cost so many US dollars; none where their price is not known.
     pub fn new(tokens: u64, cost: Option<f64>) -> Amount {
-        Amount { tokens, cost: parts(cost.unwrap_or(0.0)) }
+        let unpriced = if cost.is_none() { tokens } else { 0 };
+        Amount { tokens, cost: parts(cost.unwrap_or(0.0)), unpriced }
     }
 
-    /// The cost in US dollars.
+    /// The tokens of a request and its answer, and what they cost.
+    pub fn of(usage: &Usage, cost: Option<f64>) -> Amount {
+        Amount::new(usage.input.saturating_add(usage.output), cost)
+    }
+
+    /// The known part of the cost, in US dollars.
     pub fn dollars(&self) -> f64 {
         self.cost as f64 / PARTS
     }
 
-    fn plus(self, other: Amount) -> Amount {
-        let tokens = self.tokens.saturating_add(other.tokens);
-        Amount { tokens, cost: self.cost.saturating_add(other.cost) }
+    /// The cost in US dollars; none where the price of a part is not known.
+    pub fn whole_cost(&self) -> Option<f64> {
+        (self.unpriced == 0).then(|| self.dollars())
     }
 
-    fn minus(self, other: Amount) -> Amount {
-        let tokens = self.tokens.saturating_sub(other.tokens);
-        Amount { tokens, cost: self.cost.saturating_sub(other.cost) }
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Amount) -> Amount {
+        Amount {
+            tokens: self.tokens.saturating_add(other.tokens),
+            cost: self.cost.saturating_add(other.cost),
+            unpriced: self.unpriced.saturating_add(other.unpriced),
+        }
+    }
+
+    /// What is left without the other one.
+    #[must_use]
+    pub fn minus(self, other: Amount) -> Amount {
+        Amount {
+            tokens: self.tokens.saturating_sub(other.tokens),
+            cost: self.cost.saturating_sub(other.cost),
+            unpriced: self.unpriced.saturating_sub(other.unpriced),
+        }
     }
 }
 
@@ -73,6 +96,8 @@ pub enum Refusal {
     Depth(u64),
     /// No more children are allowed at once.
     FanOut(u64),
+    /// The same, for one that may begin when another has ended.
+    NotYet(u64),
     /// The parent does not run.
     Gone,
     /// The child runs already.
@@ -92,9 +117,8 @@ pub struct Wanted {
 
 impl Wanted {
     fn amount(&self, output: u64) -> Amount {
-        let usage = |input, output| toolpost_core::model::Usage { input, output, ..Default::default() };
-        let cost = self.price.as_ref().map(|price| price.of(&usage(self.input, output)));
-        Amount::new(self.input.saturating_add(output), cost)
+        let usage = Usage { input: self.input, output, ..Usage::default() };
+        Amount::of(&usage, self.price.as_ref().map(|price| price.of(&usage)))
     }
 }
 
@@ -112,6 +136,8 @@ pub enum Draw {
     Wait,
     /// Never: this is used up.
     Spent(Reason),
+    /// Never: there is a limit of cost, and what this or something before it costs is not known.
+    Unpriced,
 }
 
 impl Ledger {
@@ -138,7 +164,8 @@ impl Ledger {
             return Err(Refusal::Depth(deepest));
         }
         if let Some(most) = above.limits.fan_out.filter(|most| above.children >= *most) {
-            return Err(Refusal::FanOut(most));
+            let is_refused = most == 0 || above.limits.beyond_fan_out == Some(BeyondFanOut::Refuse);
+            return Err(if is_refused { Refusal::FanOut(most) } else { Refusal::NotYet(most) });
         }
         if self.nodes.get(id).is_some_and(|node| node.is_running || node.parent.as_deref() != Some(parent)) {
             return Err(Refusal::Running);
@@ -149,8 +176,12 @@ impl Ledger {
             (above, below) => above.or(below),
         };
         let usual = own.or(&Limits { depth: None, ..Limits::usual() });
-        let of_parent =
-            Limits { fan_out: above.limits.fan_out, time_ms: above.limits.time_ms, ..Limits::default() };
+        let of_parent = Limits {
+            fan_out: above.limits.fan_out,
+            beyond_fan_out: above.limits.beyond_fan_out,
+            time_ms: above.limits.time_ms,
+            ..Limits::default()
+        };
         let limits = Limits { depth: deepest.map(|deepest| deepest - depth), ..usual.meet(&of_parent) };
         let before = self.nodes.remove(id);
         let (spent, held) = before.map(|node| (node.spent, node.held)).unwrap_or_default();
@@ -205,7 +236,11 @@ impl Ledger {
         let mut output = wanted.output;
         let mut is_held = false;
         let mut short: Option<Reason> = None;
+        let is_unpriced = wanted.amount(wanted.output).unpriced > 0;
         for node in path.iter().filter_map(|id| self.nodes.get(id)) {
+            if node.limits.cost.is_some() && (is_unpriced || node.spent.unpriced > 0) {
+                return Draw::Unpriced;
+            }
             let used = node.spent.plus(node.held);
             is_held |= node.held != Amount::default();
             if let Some(most) = node.limits.tokens {
@@ -233,7 +268,10 @@ impl Ledger {
                 }
             }
         }
+        // What uses nothing need not wait for what others may give back.
+        let is_free = wanted.input == 0 && wanted.output == 0;
         match short {
+            Some(_) if is_held && is_free => {}
             Some(_) if is_held => return Draw::Wait,
             Some(reason) => return Draw::Spent(reason),
             // Less than wanted, while others hold more than they may need.
@@ -264,13 +302,21 @@ impl Ledger {
         self.path(id).iter().filter_map(|id| self.nodes.get(id)).all(|node| {
             let used = node.spent.plus(node.held);
             node.limits.tokens.is_none_or(|most| used.tokens <= most)
-                && node.limits.cost.is_none_or(|most| used.cost <= (most * PARTS) as u64)
+                && node
+                    .limits
+                    .cost
+                    .is_none_or(|most| used.unpriced == 0 && used.cost <= (most * PARTS) as u64)
         })
     }
 
     /// Whether an agent, or one above it, has a limit of cost.
     pub fn has_cost_limit(&self, id: &str) -> bool {
         self.path(id).iter().filter_map(|id| self.nodes.get(id)).any(|node| node.limits.cost.is_some())
+    }
+
+    /// Children of an agent that run.
+    pub fn children(&self, id: &str) -> u64 {
+        self.nodes.get(id).map_or(0, |node| node.children)
     }
 
     /// What an agent and all below it have spent.

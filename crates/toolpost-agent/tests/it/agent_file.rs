@@ -56,6 +56,8 @@ fn mistakes_have_a_line_and_cost_what_they_must() {
             "2:7: `name` must have 1 to 64 characters, none of them `/`, `\\`, `:` or a control character, such as `name: reviewer`",
         ],
     );
+    check("limits: { beyondFanOut: never }", false, &["2:25: `limits.beyondFanOut` is `never`"]);
+    check("limits: { fanOut: 2, beyondFanOut: refuse }", true, &[]);
     check("limits: 3", false, &["2:9: `limits` is a number"]);
     // What narrows is never dropped: the agent would have more than its author wants.
     check("limits: { turn: 3 }", false, &["2:11: `turn` means nothing in `limits`"]);

@@ -15,7 +15,8 @@ use toolpost_core::activation::{Fact, Limits, Reason, Start};
 use toolpost_core::event::{EventKind, EventSink, MemoryLog};
 use toolpost_core::host::{BoxFuture, Ids};
 use toolpost_core::model::{
-    Arguments, Delta, Finish, Model, ModelError, ModelErrorKind, Part, Profile, Request, Response, Usage,
+    Arguments, Delta, Finish, Model, ModelError, ModelErrorKind, Part, Price, Profile, Request, Response,
+    Usage,
 };
 use toolpost_core::outcome::{Attachment, AttachmentContent};
 use toolpost_core::text::tokens;
@@ -661,4 +662,92 @@ impl toolpost_core::host::Spill for Kept {
     fn open(&self, _: &str, handle: &str) -> Result<toolpost_core::workspace::File, ToolError> {
         Err(ToolError::execution(handle))
     }
+}
+
+/// The events as the log gives them back.
+fn reread(events: &[Event]) -> Vec<Event> {
+    let lines = events.iter().map(|event| serde_json::to_string(event).unwrap());
+    lines.map(|line| serde_json::from_str(&line).unwrap()).collect()
+}
+
+/// A run with long answers that is told a lot meanwhile, and whose conversation is shortened.
+async fn told_while_it_runs(seed: u64) {
+    let world = world();
+    let price = Price { input: 0.1 + seed as f64 / 7.0, output: 1.0 / 3.0, ..Price::default() };
+    let profile = Profile { context_tokens: Some(2_000), price: Some(price), ..Profile::default() };
+    let answer = |n: u64| {
+        let calls = [
+            ("slow", Arguments::Json(json!({"ms": n % 3, "n": n}))),
+            ("slow", Arguments::Json(json!({"ms": 1, "n": n}))),
+        ];
+        let text = format!("step {n} {}", "word ".repeat(60));
+        Ok(response(&text, &calls, Finish::ToolCalls, Usage::default()))
+    };
+    let answers = (0..14).map(answer).chain([Ok(says("done"))]).collect();
+    let model = Answers::new(profile, answers);
+    let driver = Arc::new(LocalDriver::new());
+    driver.add(activation(&world, &model, Limits::default())).unwrap();
+    driver.start("run");
+    let tells = (0..4).map(|who| {
+        let driver = Arc::clone(&driver);
+        tokio::spawn(async move {
+            for number in 0..200 {
+                let text = format!("{number} {}", "news ".repeat((number * 7 % 40) as usize));
+                let signal = Signal { from: format!("child {who}"), text, ..Signal::default() };
+                let _ = driver.signal("run", signal).await;
+                tokio::time::sleep(Duration::from_micros(seed * 37 % 900)).await;
+            }
+        })
+    });
+    let tells: Vec<_> = tells.collect();
+    let ended = driver.wait("run").await.unwrap();
+    tells.into_iter().for_each(|task| task.abort());
+    assert_eq!(ended.reason, Reason::Done, "{ended:?}");
+    let events = reread(&world.sink.log.events());
+    let is_shortened =
+        |event: &Event| matches!(&event.kind, EventKind::Activation { fact: Fact::Compacted { .. } });
+    assert!(events.iter().any(is_shortened));
+    if let Err(difference) = replay("run", &events) {
+        panic!("seed {seed}: {difference}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn guarantee_47_a_run_that_is_told_a_lot_is_replayed_equally() {
+    for seed in 0..12 {
+        told_while_it_runs(seed).await;
+    }
+}
+
+#[tokio::test]
+async fn guarantee_47_a_run_with_secrets_is_replayed_equally() {
+    // In the log it has another length, so that the conversation there has too.
+    let secret = "word-".repeat(120);
+    let redactor = toolpost_core::host::Redactor::new([("SECRET", &secret)]);
+    let mut differs = false;
+    for window in (600..3_000).step_by(100) {
+        let mut world = world();
+        world.context = world.context.rebuild().redactor(redactor.clone()).build();
+        let profile = Profile { context_tokens: Some(window), ..Profile::default() };
+        let answer = |n: u64| {
+            let call = [("slow", Arguments::Json(json!({"ms": 0, "n": n, "note": secret})))];
+            Ok(response(&format!("step {n} {secret}"), &call, Finish::ToolCalls, Usage::default()))
+        };
+        let model = Answers::new(profile, (0..9).map(answer).chain([Ok(says("done"))]).collect());
+        let driver = LocalDriver::new();
+        driver.add(activation(&world, &model, Limits::default())).unwrap();
+        driver.start("run");
+        let signal =
+            Signal { from: "child".to_owned(), text: format!("it is {secret}"), ..Signal::default() };
+        let _ = driver.signal("run", signal).await;
+        driver.wait("run").await.unwrap();
+        let events = reread(&world.sink.log.events());
+        assert!(!format!("{events:?}").contains(&secret), "no secret is in the log");
+        let sent = format!("{:?}", model.asked.lock().unwrap());
+        differs |= sent.contains(&secret);
+        if let Err(difference) = replay("run", &events) {
+            panic!("window {window}: {difference}");
+        }
+    }
+    assert!(differs, "the model has what the log has not");
 }

@@ -329,7 +329,10 @@ fn history(seed: u64) -> Vec<Event> {
                 Todo::Finish { reason } => {
                     let ended = state.ending(reason);
                     let (text, error, usage, cost) = (ended.text, ended.error, ended.usage, ended.cost);
-                    push!(fact(at, Fact::Ended { seq, reason, text, error, code: None, usage, cost }));
+                    push!(fact(
+                        at,
+                        Fact::Ended { seq, reason, text, error, code: None, usage, cost, unpriced: 0 }
+                    ));
                 }
             }
         }
@@ -435,7 +438,16 @@ fn decisions(
                     let (text, usage) = (ended.text, ended.usage);
                     events.push(fact(
                         seq,
-                        Fact::Ended { seq, reason, text, error: None, code: None, usage, cost: None },
+                        Fact::Ended {
+                            seq,
+                            reason,
+                            text,
+                            error: None,
+                            code: None,
+                            usage,
+                            cost: None,
+                            unpriced: 0,
+                        },
                     ));
                 }
                 Todo::Refuse { .. } | Todo::Compact { .. } | Todo::Wait => {}
@@ -521,4 +533,62 @@ fn limits_end_a_run_with_what_there_is() {
     assert_eq!(decisions(limits, vec![paid; 3], |_| String::new()).0, ["ask", "Tokens"]);
     let limits = Limits { turns: Some(0), ..Limits::default() };
     assert_eq!(decisions(limits, vec![], |_| String::new()).0, ["Turns"]);
+}
+
+/// A run in which a call is made so many times with the same result, and whether the next one is refused.
+fn called(state: &mut State, times: u64) -> bool {
+    for _ in 0..times {
+        let seq = state.next_seq();
+        let calls = [("read", Arguments::Json(json!({"n": 1})))];
+        let response = Box::new(response("", &calls, Finish::ToolCalls, Usage::default()));
+        assert_eq!(decide(state), [Todo::Ask]);
+        state.apply_fact(&Fact::Decided { seq, todos: vec![Todo::Ask] }, 1);
+        state.apply_fact(&Fact::Answered { seq, response, cost: None }, 1);
+        let todos = decide(state);
+        let [Todo::Call { call, .. }] = todos.as_slice() else { return true };
+        let call = call.clone();
+        state.apply_fact(&Fact::Decided { seq: seq + 1, todos }, 1);
+        let output = Told { title: String::new(), text: "same".to_owned(), left_out: 0, attachments: vec![] };
+        let kind = EventKind::CallFinished {
+            tool: "read".to_owned(),
+            output: Some(output),
+            error: None,
+            metadata: Metadata::default(),
+        };
+        state.apply(&event(1, Some(&call), kind));
+    }
+    false
+}
+
+#[test]
+fn a_model_that_was_shortened_may_look_again() {
+    let start = Start { tools: vec![offered("read", true, true)], ..Start::default() };
+    let begun = |start: &Start| {
+        let mut state = State::new(RUN);
+        state.apply_fact(&Fact::Started { start: Box::new(start.clone()) }, 1);
+        state
+    };
+    assert!(called(&mut begun(&start), 4), "the same call is refused after three equal results");
+    let mut state = begun(&start);
+    assert!(!called(&mut state, 3));
+    let (seq, usage) = (state.next_seq(), Usage::default());
+    state.apply_fact(&Fact::Decided { seq, todos: vec![Todo::Compact { turns: 2 }] }, 1);
+    state.apply_fact(&Fact::Compacted { seq, turns: 2, summary: "s".to_owned(), usage, cost: None }, 1);
+    assert!(!called(&mut state, 3), "what it has seen is gone from its conversation");
+    assert!(called(&mut state, 1), "and then it goes in circles again");
+}
+
+#[test]
+fn what_was_decided_last_holds_whatever_is_said_after_it() {
+    let mut state = State::new(RUN);
+    state.apply_fact(&Fact::Started { start: Box::default() }, 1);
+    state.apply_fact(&Fact::Spawned { child: "c".to_owned(), agent: "worker".to_owned() }, 1);
+    let todos = vec![Todo::Finish { reason: Reason::Refused }];
+    state.apply_fact(&Fact::Decided { seq: 0, todos: todos.clone() }, 1);
+    let (from, text, ended) = ("worker".to_owned(), "has failed".to_owned(), Some("c".to_owned()));
+    state.apply_fact(&Fact::Signalled { from, text, id: None, ended }, 2);
+    assert_eq!(decide(&state), todos, "the process may have ended before the run did");
+    let (id, text) = ("more".to_owned(), "go on".to_owned());
+    state.apply_fact(&Fact::Continued { id, text, attachments: Vec::new(), model: None }, 3);
+    assert_eq!(decide(&state), [Todo::Ask]);
 }

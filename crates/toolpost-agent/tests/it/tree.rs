@@ -4,13 +4,14 @@ use crate::driver::Answers;
 use crate::kernel::{Random, response};
 use serde_json::json;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
 use toolpost_agent::agent_file::read;
 use toolpost_agent::driver::{Activation, LocalDriver, NoListener};
 use toolpost_agent::kernel::{State, decide};
 use toolpost_agent::tree::{Amount, Branch, Draw, Ledger, Refusal, Wanted, child_id};
-use toolpost_core::activation::{Fact, Limits, Reason, Start, Todo};
+use toolpost_core::activation::{BeyondFanOut, Fact, Limits, Reason, Start, Todo};
 use toolpost_core::host::Ids;
 use toolpost_core::model::{
     Finish, Model, ModelError, ModelErrorKind, Part, Price, Profile, Response, Usage,
@@ -131,12 +132,17 @@ fn grow(seed: u64) -> (usize, usize) {
                     Draw::Granted { amount, .. } => held.push((one, amount)),
                     Draw::Wait => assert!(!held.is_empty(), "seed {seed}: waits for nobody"),
                     Draw::Spent(_) => spent += 1,
+                    Draw::Unpriced => panic!("seed {seed}: all prices are known"),
                 }
             }
             _ => {
                 if let Some((one, amount)) = held.pop() {
                     let part = random.below(101);
-                    let used = Amount { tokens: amount.tokens * part / 100, cost: amount.cost * part / 100 };
+                    let used = Amount {
+                        tokens: amount.tokens * part / 100,
+                        cost: amount.cost * part / 100,
+                        unpriced: 0,
+                    };
                     ledger.settle(&one.to_string(), amount, used);
                     let mut level = Some(one);
                     while let Some(above) = level {
@@ -233,7 +239,8 @@ async fn a_hundred_agents_at_once_spend_no_more_than_their_tree_may() {
 
 #[test]
 fn a_hundred_threads_start_no_more_than_may_run_at_once() {
-    let most = Limits { fan_out: Some(8), depth: Some(2), ..Limits::default() };
+    let beyond_fan_out = Some(BeyondFanOut::Refuse);
+    let most = Limits { fan_out: Some(8), beyond_fan_out, depth: Some(2), ..Limits::default() };
     let root = Branch::root("root", &most, CancellationToken::new());
     let started = std::sync::Barrier::new(100);
     let counts: Vec<Result<(), Code>> = std::thread::scope(|scope| {
@@ -257,6 +264,91 @@ fn a_hundred_threads_start_no_more_than_may_run_at_once() {
     assert_eq!(counts.iter().filter(|count| count.is_ok()).count(), 8);
     assert_eq!(counts.iter().filter(|count| **count == Err(Code::FanoutExceeded)).count(), 92);
     assert!(root.child("one more", &Limits::default()).is_ok(), "the places are free again");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn those_beyond_fan_out_wait_their_turn() {
+    let most = Limits { fan_out: Some(3), ..Limits::default() };
+    let root = Branch::root("root", &most, CancellationToken::new());
+    let (working, order) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(Vec::new())));
+    let mut running = Vec::new();
+    for number in 0..40_u64 {
+        let (root, working, order) = (root.clone(), Arc::clone(&working), Arc::clone(&order));
+        let (begin, begun) = tokio::sync::oneshot::channel();
+        running.push(tokio::spawn(async move {
+            let id = child_id("call", number);
+            let (limits, cancel) = (Limits::default(), CancellationToken::new());
+            let mut place = Box::pin(root.child_in_turn(&id, &limits, &cancel));
+            // In the queue, or at work.
+            let first = futures_util::poll!(&mut place);
+            begin.send(()).unwrap();
+            let place = match first {
+                std::task::Poll::Ready(place) => place.unwrap(),
+                std::task::Poll::Pending => place.await.unwrap(),
+            };
+            order.lock().unwrap().push(number);
+            assert!(working.fetch_add(1, Ordering::SeqCst) < 3, "no more than three at once");
+            tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+            working.fetch_sub(1, Ordering::SeqCst);
+            drop(place);
+        }));
+        begun.await.unwrap();
+    }
+    for one in running {
+        one.await.unwrap();
+    }
+    let order = order.lock().unwrap();
+    let late = order.iter().enumerate().filter(|(place, number)| place.abs_diff(**number as usize) > 3);
+    assert_eq!(late.count(), 0, "in the order in which they came: {order:?}");
+}
+
+#[tokio::test]
+async fn whoever_waits_for_a_place_gives_up_with_its_call_or_its_agent() {
+    let most = Limits { fan_out: Some(1), ..Limits::default() };
+    let stop = CancellationToken::new();
+    let root = Branch::root("root", &most, stop.clone());
+    let _place = root.child("first", &Limits::default()).unwrap();
+    let call = CancellationToken::new();
+    call.cancel();
+    let refused = root.child_in_turn("second", &Limits::default(), &call).await.err().unwrap();
+    assert_eq!(refused.code(), Code::Cancelled);
+    stop.cancel();
+    let refused = root.child_in_turn("third", &Limits::default(), &CancellationToken::new()).await;
+    assert_eq!(refused.err().unwrap().code(), Code::Cancelled);
+    let none = Limits { fan_out: Some(0), ..Limits::default() };
+    let root = Branch::root("root", &none, CancellationToken::new());
+    let refused = root.child_in_turn("never", &Limits::default(), &CancellationToken::new()).await;
+    assert_eq!(refused.err().unwrap().code(), Code::FanoutExceeded, "nobody waits for what never comes");
+}
+
+#[tokio::test]
+async fn a_limit_of_cost_holds_for_what_has_no_price() {
+    let most = Limits { cost: Some(1.0), ..Limits::default() };
+    let root = Branch::root("root", &most, CancellationToken::new());
+    let place = root.child("child", &Limits::default()).unwrap();
+    let model = Answers::new(Profile { price: None, ..profile() }, vec![Ok(says("never", 20, 60))]);
+    let run = activation("child", &model, place.branch().clone(), Start::default());
+    let ended = LocalDriver::new().run(run).await.unwrap();
+    assert_eq!(ended.reason, Reason::Model);
+    assert!(ended.error.as_ref().is_some_and(|error| error.contains("`limits.cost`")), "{:?}", ended.error);
+    assert_eq!((model.asked.lock().unwrap().len(), root.spent()), (0, Amount::default()));
+}
+
+#[tokio::test]
+async fn a_price_that_is_not_known_is_not_hidden_in_a_sum() {
+    let root = Branch::root("root", &Limits::default(), CancellationToken::new());
+    let known = Answers::new(profile(), vec![Ok(says("known", 20, 60))]);
+    let unknown = Answers::new(Profile { price: None, ..profile() }, vec![Ok(says("unknown", 1_000, 2_000))]);
+    for (id, model) in [("one", &known), ("two", &unknown)] {
+        let place = root.child(id, &Limits::default()).unwrap();
+        let run = activation(id, model, place.branch().clone(), Start::default());
+        let ended = LocalDriver::new().run(run).await.unwrap();
+        let expected = (id == "one").then_some(80e-6);
+        assert_eq!((ended.whole_cost(), ended.unpriced), (expected, if id == "one" { 0 } else { 3_000 }));
+    }
+    let spent = root.spent();
+    assert_eq!((spent.tokens, spent.unpriced, spent.whole_cost()), (3_080, 3_000, None));
+    assert!(spent.dollars() > 0.0, "what is known stays known");
 }
 
 /// What an agent with a schema gives, and how often its model was asked.
@@ -327,7 +419,7 @@ fn what_was_broken_off_stays_in_the_conversation() {
         let (text, usage) = (said.to_owned(), Usage::default());
         state.apply_fact(&Fact::ModelFailed { seq: 0, error, text, usage, cost: None }, 3);
         let (text, error, code, cost) = (String::new(), None, None, None);
-        state.apply_fact(&Fact::Ended { seq: 1, reason, text, error, code, usage, cost }, 4);
+        state.apply_fact(&Fact::Ended { seq: 1, reason, text, error, code, usage, cost, unpriced: 0 }, 4);
         let (id, text, attachments, model) = ("m".to_owned(), "go on".to_owned(), Vec::new(), None);
         state.apply_fact(&Fact::Continued { id, text, attachments, model }, 5);
         let messages = state.messages(&|_, _| Default::default());
@@ -355,8 +447,16 @@ fn an_agent_goes_on_after_its_end() {
     let end = |state: &mut State| {
         let ended = state.ending(Reason::Done);
         let (usage, text) = (ended.usage, ended.text);
-        let fact =
-            Fact::Ended { seq: 9, reason: Reason::Done, text, error: None, code: None, usage, cost: None };
+        let fact = Fact::Ended {
+            seq: 9,
+            reason: Reason::Done,
+            text,
+            error: None,
+            code: None,
+            usage,
+            cost: None,
+            unpriced: 0,
+        };
         state.apply_fact(&fact, 4);
     };
     end(&mut state);

@@ -168,6 +168,17 @@ impl ContextBuilder {
         self
     }
 
+    /// Lets every event pass through a sink, made from those that are told already, which hands it on to them.
+    #[must_use]
+    pub fn events_through(
+        mut self,
+        through: impl FnOnce(Arc<dyn EventSink>) -> Arc<dyn EventSink>,
+    ) -> ContextBuilder {
+        let host = self.host();
+        host.events = through(host.events.clone());
+        self
+    }
+
     /// A closure that is told what happens, beside those who are told already. It must not block for long.
     #[must_use]
     pub fn on_event(self, sink: impl Fn(&Event) + Send + Sync + 'static) -> ContextBuilder {

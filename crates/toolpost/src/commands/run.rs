@@ -5,7 +5,9 @@ use crate::calendar::moment;
 use crate::cli::{Flags, ForkFlags, Run, RunOutput, SessionsCommand};
 use crate::config::env::Environment;
 use crate::confirm::Terminal;
-use crate::output::{Printer, Screen, Show, Shown, Stage, Tone, on_terminal, unwritable};
+use crate::output::{
+    Printer, Screen, Show, Shown, Stage, Tone, cost_in_words, dollars, grouped, on_terminal, unwritable,
+};
 use crate::runtime::{Audience, Chosen, Frontend, Prepared, Resumed, Runtime, Seat, holder, threads};
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Read};
@@ -512,18 +514,11 @@ pub(super) fn report(printer: &Printer, ended: &Ended, facts: &Facts, redactor: 
             let (input, output) = (grouped(ended.usage.input), grouped(ended.usage.output));
             parts.push(format!("{about}{input} + {output} tokens"));
         }
-        match ended.cost {
-            Some(cost) if cost > 0.0 => parts.push(format!("{about}{}", dollars(cost))),
-            None if ended.usage.input + ended.usage.output > 0 => parts.push("cost not known".to_owned()),
-            _ => {}
-        }
-        let own = ended.usage.input.saturating_add(ended.usage.output);
-        if facts.tree.tokens > own {
-            parts.push(format!(
-                "with all agents {} tokens, {}",
-                grouped(facts.tree.tokens),
-                dollars(facts.tree.dollars())
-            ));
+        let own = ended.spent();
+        parts.extend(cost_in_words(own).map(|cost| format!("{about}{cost}")));
+        if facts.tree.tokens > own.tokens {
+            let cost = cost_in_words(facts.tree).unwrap_or_else(|| "$0".to_owned());
+            parts.push(format!("with all agents {} tokens, {cost}", grouped(facts.tree.tokens)));
         }
         parts.push(format!("{:.1} s", facts.elapsed.as_secs_f64()));
         parts.push(format!("session {}", facts.session));
@@ -547,33 +542,11 @@ fn spelled_time(time_ms: u64) -> String {
     }
 }
 
-/// A cost for a person.
-fn dollars(cost: f64) -> String {
-    match cost {
-        cost if cost <= 0.0 => "$0".to_owned(),
-        cost if cost < 0.0001 => "less than $0.0001".to_owned(),
-        cost => format!("${cost:.4}"),
-    }
-}
-
-/// A number with commas between its thousands.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 pub(super) fn result(ended: &Ended, facts: &Facts, output: RunOutput) -> Value {
     let error = facts.why.as_ref().map(|(code, message)| json!({"code": code, "message": message}));
     // Nothing is known of the cost where no model has a price.
     let is_known = ended.cost.is_some() || facts.tree.cost > 0;
-    let tree_cost = is_known.then(|| facts.tree.dollars());
+    let tree_cost = facts.tree.whole_cost().filter(|_| is_known);
     let mut result = json!({
         "success": ended.reason == Reason::Done,
         "reason": ended.reason,
@@ -586,10 +559,12 @@ pub(super) fn result(ended: &Ended, facts: &Facts, output: RunOutput) -> Value {
         "calls": facts.calls,
         "denials": facts.denials,
         "usage": ended.usage,
-        "costUsd": ended.cost,
+        "costUsd": ended.whole_cost(),
         "costIsEstimated": ended.cost.is_some() && ended.usage.estimated,
+        "unpricedTokens": ended.unpriced,
         "treeTokens": facts.tree.tokens,
         "treeCostUsd": tree_cost,
+        "treeUnpricedTokens": facts.tree.unpriced,
         "durationMs": u64::try_from(facts.elapsed.as_millis()).unwrap_or(u64::MAX),
     });
     if let (Value::Object(fields), Some(error)) = (&mut result, error) {
@@ -623,6 +598,7 @@ mod tests {
                 code: None,
                 usage,
                 cost: Some(0.01),
+                unpriced: 0,
                 turns: 1,
             };
             let limits = Limits { tokens: Some(1_500), cost: Some(0.5), ..Limits::default() };

@@ -8,7 +8,7 @@ use super::stored::{Reads, Stored, with_store};
 use crate::calendar::moment;
 use crate::cli::{ExportFormat, Flags, SessionsCommand};
 use crate::config::env::Environment;
-use crate::output::{Printer, Tone, on_terminal};
+use crate::output::{Printer, Tone, cost_in_words, on_terminal};
 use crate::runtime::{Recorded, holder};
 use serde_json::{Value, json};
 use toolpost_agent::kernel::{State, replay};
@@ -140,8 +140,7 @@ fn line(state: &State) -> String {
     let Some(start) = state.start() else { return String::new() };
     let indent = "  ".repeat(usize::try_from(start.depth).unwrap_or(0).min(20));
     let usage = state.usage();
-    let cost =
-        state.cost().filter(|cost| *cost > 0.0).map(|cost| format!(", ${cost:.4}")).unwrap_or_default();
+    let cost = cost_in_words(state.spent()).map(|cost| format!(", {cost}")).unwrap_or_default();
     let tokens = match usage.input + usage.output {
         0 => String::new(),
         tokens => format!(", {tokens} tokens"),

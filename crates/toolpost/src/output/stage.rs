@@ -15,7 +15,7 @@ use super::input::Field;
 use super::markdown::Markdown;
 use super::width::for_terminal;
 use super::{on_terminal, one_line, prose, write};
-use below::{Below, Spent};
+use below::Below;
 use flow::Flow;
 use held::{Held, Kind};
 use region::{Region, columns};
@@ -26,6 +26,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use toolpost_agent::driver::{Heard, Listener};
+use toolpost_agent::tree::Amount;
 use toolpost_core::Event;
 use toolpost_core::event::EventSink;
 use toolpost_core::host::Redactor;
@@ -85,7 +86,7 @@ struct View {
     /// The agents that the first one has started, by their runs.
     below: HashMap<String, Below>,
     /// What the first agent and all below it have spent.
-    spent: Spent,
+    spent: Amount,
     calls: u64,
     /// The tools whose calls were denied.
     denials: Vec<String>,
@@ -139,7 +140,7 @@ impl Stage {
             model: String::new(),
             root: String::new(),
             below: HashMap::new(),
-            spent: Spent::default(),
+            spent: Amount::default(),
             calls: 0,
             denials: Vec::new(),
             is_over: false,

@@ -19,7 +19,7 @@ use toolpost_agent::tree::Branch;
 use toolpost_core::activation::{Limits, Start};
 use toolpost_core::dialect::Dialect;
 use toolpost_core::host::{Ids, Redactor, Services, Spawn, new_id};
-use toolpost_core::model::{Model, ModelErrorKind};
+use toolpost_core::model::{Model, ModelErrorKind, Profile};
 use toolpost_core::{Capability, Code, Policy, ToolError};
 use toolpost_http::{Connect, Proxy};
 
@@ -191,13 +191,7 @@ impl Runtime {
         };
         let is_limited =
             limits.cost.is_some() || seat.above.as_ref().is_some_and(|above| above.branch.has_cost_limit());
-        if is_limited && profile.price.is_none() {
-            let message = format!(
-                "{}: `limits.cost` cannot be kept, because the price of {}/{} is not known; add it under `[[vendor]]` in your configuration, or limit `tokens`",
-                agent.file, profile.vendor, profile.model
-            );
-            return Err(ToolError::new(Code::ValidationError, message));
-        }
+        check_price(&agent.file, &profile, is_limited)?;
         let Seat { id, session, task, listener, redactor, above, state, .. } = seat;
         let branch = match &above {
             Some(above) => above.branch.clone(),
@@ -235,6 +229,9 @@ impl Runtime {
             notes.extend(self.note_of_rights(&before));
         }
         self.add_custom(agent, context.tools(), &mut notes)?;
+        if is_limited && profile.provider != "script" {
+            notes.extend(self.unpriced_tools(agent)?);
+        }
         let failed = self.executor.ready_by_agent(&context).await;
         notes.extend(failed.iter().map(|(_, error)| error.message().to_owned()));
         let system = self.system(agent, &context, &mut notes).await;
@@ -312,6 +309,18 @@ impl Runtime {
         let named = self.context.tools().snapshot().dialects().named(name);
         named.map_err(|error| ToolError::new(Code::ValidationError, format!("{}: {error}", agent.file)))
     }
+}
+
+/// Refuses a model whose price is not known, where a limit of cost has to be kept.
+pub(super) fn check_price(file: &str, profile: &Profile, is_limited: bool) -> Result<(), ToolError> {
+    if !is_limited || profile.price.is_some() {
+        return Ok(());
+    }
+    let message = format!(
+        "{file}: `limits.cost` cannot be kept, because the price of {}/{} is not known; add it under `[[vendor]]` in your configuration, or limit `tokens`",
+        profile.vendor, profile.model
+    );
+    Err(ToolError::new(Code::ValidationError, message))
 }
 
 fn limit(limit: Option<u64>) -> usize {

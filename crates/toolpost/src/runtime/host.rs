@@ -187,7 +187,7 @@ impl TreeHost {
             let id = ctx.call_id().to_owned();
             facts.push(Fact::Continued { id, text: prompt.clone(), attachments, model });
         }
-        let place = branch.child(&id, &agent.limits)?;
+        let place = branch.child_in_turn(&id, &agent.limits, ctx.cancel()).await?;
         let task = match &result_schema {
             Some(schema) => format!("{prompt}\n\n{}", result::instruction(schema)),
             None => prompt.clone(),

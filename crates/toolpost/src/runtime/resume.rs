@@ -509,8 +509,7 @@ fn parent_of(state: &State) -> Option<String> {
 
 /// What a run has spent by itself.
 fn amount(state: &State) -> Amount {
-    let usage = state.usage();
-    Amount::new(usage.input.saturating_add(usage.output), state.cost())
+    state.spent()
 }
 
 /// What is known of a call that was running when its process ended: by the journal, and by what lies in the workspace.

@@ -113,18 +113,23 @@ pub(crate) fn vendor(name: &str, url: &str) -> String {
 }
 
 fn request(connection: &std::net::TcpStream) -> Value {
+    read(connection).unwrap()
+}
+
+/// The body of a request; none where whoever asks goes away before its end.
+pub(crate) fn read(connection: &std::net::TcpStream) -> Option<Value> {
     let mut reader = BufReader::new(connection);
     let mut length = 0;
     loop {
         let mut line = String::new();
-        if reader.read_line(&mut line).unwrap() == 0 || line.trim().is_empty() {
+        if reader.read_line(&mut line).ok()? == 0 || line.trim().is_empty() {
             break;
         }
         if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
-            length = value.trim().parse().unwrap();
+            length = value.trim().parse().ok()?;
         }
     }
     let mut body = vec![0; length];
-    reader.read_exact(&mut body).unwrap();
-    serde_json::from_slice(&body).unwrap()
+    reader.read_exact(&mut body).ok()?;
+    serde_json::from_slice(&body).ok()
 }

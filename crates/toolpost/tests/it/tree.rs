@@ -7,13 +7,13 @@ use crate::puppet::{Puppet, vendor};
 use serde_json::{Value, json};
 
 /// An agent file of a home, with these lines in its head.
-fn agent(home: &Home, path: &str, head: &str) {
+pub(crate) fn agent(home: &Home, path: &str, head: &str) {
     let name = path.rsplit('/').next().unwrap().trim_end_matches(".md");
     home.write(&format!("repo/{path}"), format!("---\nname: {name}\ndescription: d\n{head}\n---\nDo it.\n"));
 }
 
 /// The events of everything that ran in a home, oldest first.
-fn events(home: &Home) -> Vec<Value> {
+pub(crate) fn events(home: &Home) -> Vec<Value> {
     let log = home.run(&["log", "--json", "-n", "100000"]).stdout;
     log.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -158,29 +158,43 @@ fn cyclic_spawns_end_at_the_depth_limit() {
     assert_eq!(began, 3);
 }
 
-#[test]
-fn a_hundred_spawns_keep_to_fan_out() {
+/// A hundred agents that one starts in one answer, with these limits: how many began, how many at once, and what the last
+/// call that failed was told.
+fn hundred(limits: &str) -> (usize, i64, String) {
     let home = Home::new();
     agent(&home, "worker.md", "tools: [list]\nscript: [ { call: list, args: {} }, { say: ok } ]");
     let items: Vec<String> = (0..100).map(|number| format!("\"n{number}\"")).collect();
     home.write("repo/items.txt", format!("{}\n", items.join("\n")));
-    let head = "limits: { fanOut: 3 }\nagents: [worker.md]\ntools: [spawn_agent, read]\nscript:\n  - { call: read, args: { filePath: items.txt }, save: items }\n  - { each: \"{{items.lines}}\", call: spawn_agent, args: { agentType: worker, prompt: \"{{item}}\" }, save: all, optional: true }\n  - say: \"{{all.count}}\"";
-    agent(&home, "boss.md", head);
+    let head = format!(
+        "limits: {limits}\nagents: [worker.md]\ntools: [spawn_agent, read]\nscript:\n  - {{ call: read, args: {{ filePath: items.txt }}, save: items }}\n  - {{ each: \"{{{{items.lines}}}}\", call: spawn_agent, args: {{ agentType: worker, prompt: \"{{{{item}}}}\" }}, save: all, optional: true }}\n  - say: \"{{{{all.count}}}}\""
+    );
+    agent(&home, "boss.md", &head);
     let ran = home.run(&["run", "boss.md"]);
     assert_eq!((ran.status, ran.stdout.trim()), (0, "100"), "{}", ran.stderr);
-    let (mut running, mut most, mut children) = (0_i64, 0, 0);
-    for event in events(&home).iter().filter(|event| event["agent"] == "worker") {
+    let (mut running, mut most, mut children, mut refused) = (0_i64, 0, 0, String::new());
+    for event in events(&home) {
         match event["fact"]["fact"].as_str() {
-            Some("started") => {
+            Some("started") if event["agent"] == "worker" => {
                 running += 1;
                 children += 1;
             }
-            Some("ended") => running -= 1,
+            Some("ended") if event["agent"] == "worker" => running -= 1,
+            _ if !event["error"].is_null() => refused = event["error"].to_string(),
             _ => {}
         }
         most = most.max(running);
     }
-    assert!(most <= 3 && most > 1 && children >= 3, "{most} at once, {children} in all");
+    (children, most, refused)
+}
+
+#[test]
+fn a_hundred_spawns_keep_to_fan_out_and_wait_their_turn() {
+    let (children, most, refused) = hundred("{ fanOut: 3 }");
+    assert!(children == 100 && most <= 3 && most > 1, "{children} in all, {most} at once");
+    assert_eq!(refused, "", "none is refused");
+    let (children, most, refused) = hundred("{ fanOut: 3, beyondFanOut: refuse }");
+    assert!((3..100).contains(&children) && most <= 3, "{children} in all, {most} at once");
+    assert!(refused.contains("FANOUT_EXCEEDED"), "{refused}");
 }
 
 #[test]
@@ -366,7 +380,7 @@ fn a_tool_at_the_depth_limit_is_refused() {
 }
 
 /// The status of each task.
-fn tasks(home: &Home) -> Vec<String> {
+pub(crate) fn tasks(home: &Home) -> Vec<String> {
     let (_, tasks) = home.json(&["tasks"]);
     let tasks = tasks["tasks"].as_array().unwrap();
     tasks.iter().map(|task| task["status"].as_str().unwrap().to_owned()).collect()

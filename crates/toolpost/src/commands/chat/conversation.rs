@@ -1,10 +1,10 @@
 //! One conversation: a run that ends with each answer and goes on with the next message, all in one session.
 
-use super::super::run::{Facts, count, grouped, why};
+use super::super::run::{Facts, count, why};
 use super::super::undo::take_back_last;
 use super::attach::Said;
 use crate::calendar::moment;
-use crate::output::{Shown, Stage};
+use crate::output::{Shown, Stage, cost_in_words, grouped};
 use crate::runtime::{Chosen, Prepared, Recorded, Runtime, Seat, holder};
 use std::sync::Arc;
 use std::time::Instant;
@@ -52,9 +52,10 @@ pub(super) struct Answered {
     pub(super) ended: Ended,
     pub(super) facts: Facts,
     pub(super) shown: Shown,
-    /// Tokens and dollars of this answer alone.
+    /// Tokens of this answer alone.
     usage: Usage,
-    cost: Option<f64>,
+    /// And what they cost.
+    cost: Amount,
 }
 
 impl Conversation {
@@ -204,7 +205,7 @@ impl Conversation {
         let said = said.map(|said| Said { text: format!("{}{}", news.concat(), said.text), ..said });
         let branch = Branch::root(&self.id, &self.start.limits, self.runtime.context.cancel().child_token());
         branch.restore(None, &self.id, self.spent);
-        let (usage, cost) = (self.usage(), self.cost());
+        let (usage, before) = (self.usage(), self.own());
         let more = self.begin_turn(&branch, said).await?;
         let begun = Instant::now();
         let (ended, state) = self.runtime.host.driver().go_on(&self.id, more).await;
@@ -230,7 +231,7 @@ impl Conversation {
             output: ended.usage.output.saturating_sub(usage.output),
             ..ended.usage
         };
-        let cost = ended.cost.map(|after| after - cost.unwrap_or_default());
+        let cost = ended.spent().minus(before);
         Ok(Answered { ended, facts, shown, usage, cost })
     }
 
@@ -346,19 +347,20 @@ impl Conversation {
         self.state.as_ref().map(State::usage).unwrap_or_default()
     }
 
-    fn cost(&self) -> Option<f64> {
-        self.state.as_ref().and_then(State::cost)
+    /// What the agent itself has spent.
+    fn own(&self) -> Amount {
+        self.state.as_ref().map(State::spent).unwrap_or_default()
     }
 
     /// Tokens and cost so far.
     pub(super) fn spent(&self) -> String {
         let usage = self.usage();
-        let own = spelled(usage, self.cost()).unwrap_or_else(|| "nothing spent yet".to_owned());
+        let own = spelled(usage, self.own()).unwrap_or_else(|| "nothing spent yet".to_owned());
         match self.spent.tokens > usage.input.saturating_add(usage.output) {
             true => format!(
-                "{own}; with all agents {} tokens, ${:.4}",
+                "{own}; with all agents {} tokens, {}",
                 grouped(self.spent.tokens),
-                self.spent.dollars()
+                cost_in_words(self.spent).unwrap_or_else(|| "$0".to_owned())
             ),
             false => own,
         }
@@ -379,16 +381,12 @@ impl Answered {
 }
 
 /// Tokens and cost; none where there are none.
-fn spelled(usage: Usage, cost: Option<f64>) -> Option<String> {
+fn spelled(usage: Usage, spent: Amount) -> Option<String> {
     if usage.input + usage.output == 0 {
         return None;
     }
     let about = if usage.estimated { "about " } else { "" };
-    let cost = match cost {
-        Some(cost) if cost > 0.0 => format!(" · {about}${cost:.4}"),
-        Some(_) => String::new(),
-        None => " · cost not known".to_owned(),
-    };
+    let cost = cost_in_words(spent).map(|cost| format!(" · {about}{cost}")).unwrap_or_default();
     Some(format!("{about}{} + {} tokens{cost}", grouped(usage.input), grouped(usage.output)))
 }
 

@@ -3,10 +3,12 @@
 use super::page::{Page, escaped};
 use super::standing;
 use crate::calendar::moment;
+use crate::output::cost_in_words;
 use crate::runtime::Recorded;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use toolpost_agent::kernel::State;
+use toolpost_agent::tree::Amount;
 use toolpost_core::activation::{Fact, Todo};
 use toolpost_core::event::EventKind;
 
@@ -30,7 +32,8 @@ pub(super) fn agent(id: &str, state: &State) -> Value {
         "text": state.ended().map(|ended| ended.text.as_str()),
         "turns": state.answers(),
         "usage": state.usage(),
-        "costUsd": state.cost(),
+        "costUsd": state.whole_cost(),
+        "unpricedTokens": state.spent().unpriced,
     })
 }
 
@@ -60,8 +63,8 @@ pub(super) fn html(recorded: &Recorded) -> String {
             standing(state),
             state.answers(),
             usage.input + usage.output,
-            dollars(state.cost()),
-            dollars(Some(below)),
+            cost_of(state.spent()),
+            cost_of(below),
             escaped(&short(&task, 120)),
         ));
     }
@@ -80,7 +83,7 @@ fn head(page: &mut Page, recorded: &Recorded, tree: &[(&str, &State)]) {
         .iter()
         .filter(|event| matches!(event.kind, EventKind::CallFinished { error: Some(_), .. }))
         .count();
-    let total: f64 = tree.iter().filter_map(|(_, state)| state.cost()).sum();
+    let total = tree.iter().fold(Amount::default(), |total, (_, state)| total.plus(state.spent()));
     let tokens: u64 = tree.iter().map(|(_, state)| state.usage().input + state.usage().output).sum();
     let root = tree.first().and_then(|(_, state)| state.start());
     page.open("<dl>\n");
@@ -96,29 +99,27 @@ fn head(page: &mut Page, recorded: &Recorded, tree: &[(&str, &State)]) {
     row("agents", &tree.len().to_string());
     row("calls", &format!("{calls}, of which {failed} failed"));
     row("tokens", &tokens.to_string());
-    row("cost", &dollars(Some(total)));
+    row("cost", &cost_of(total));
     page.open("</dl>\n");
 }
 
 /// What each agent and all below it cost.
-fn costs<'a>(tree: &[(&'a str, &'a State)]) -> HashMap<&'a str, f64> {
-    let mut costs: HashMap<&str, f64> = HashMap::new();
+fn costs<'a>(tree: &[(&'a str, &'a State)]) -> HashMap<&'a str, Amount> {
+    let mut costs: HashMap<&str, Amount> = HashMap::new();
     // Children come after their parents.
     for (id, state) in tree.iter().rev() {
-        let own = costs.get(id).copied().unwrap_or_default() + state.cost().unwrap_or_default();
+        let own = costs.get(id).copied().unwrap_or_default().plus(state.spent());
         costs.insert(id, own);
         if let Some(parent) = state.start().and_then(|start| start.parent.as_deref()) {
-            *costs.entry(parent).or_default() += own;
+            let above = costs.entry(parent).or_default();
+            *above = above.plus(own);
         }
     }
     costs
 }
 
-fn dollars(cost: Option<f64>) -> String {
-    match cost {
-        Some(cost) if cost > 0.0 => format!("${cost:.4}"),
-        _ => "–".to_owned(),
-    }
+fn cost_of(amount: Amount) -> String {
+    cost_in_words(amount).unwrap_or_else(|| "–".to_owned())
 }
 
 /// What happened, in its order: one row for each answer, call, signal and end.
@@ -226,7 +227,7 @@ fn told(page: &mut Page, row: &Row<'_>, fact: &Fact) {
             let tokens = response.usage.input + response.usage.output;
             let spent = match tokens {
                 0 => String::new(),
-                tokens => format!(" · {tokens} tokens {}", dollars(*cost)),
+                tokens => format!(" · {tokens} tokens {}", cost_of(Amount::of(&response.usage, *cost))),
             };
             let text = response.text();
             let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -2,8 +2,10 @@
 //! say is the business of whoever has started them.
 
 use super::{Block, Show, View};
+use crate::output::cost_in_words;
 use serde_json::json;
 use toolpost_agent::driver::Heard;
+use toolpost_agent::tree::Amount;
 use toolpost_core::activation::Fact;
 
 /// An agent that another one has started.
@@ -14,29 +16,15 @@ pub(super) struct Below {
     parent: Option<String>,
     call: Option<String>,
     /// With all agents below it.
-    spent: Spent,
+    spent: Amount,
 }
 
-/// Tokens and US dollars.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Spent {
-    tokens: u64,
-    cost: f64,
-}
-
-impl Spent {
-    fn add(&mut self, tokens: u64, cost: f64) {
-        self.tokens = self.tokens.saturating_add(tokens);
-        self.cost += cost;
-    }
-
-    /// In a few words; nothing where nothing is spent.
-    fn shown(self) -> String {
-        match self {
-            Spent { tokens: 0, .. } => String::new(),
-            Spent { tokens, cost } if cost > 0.0 => format!("{tokens} tokens · ${cost:.4}"),
-            Spent { tokens, .. } => format!("{tokens} tokens"),
-        }
+/// What was spent, in a few words; nothing where nothing was.
+fn shown(spent: Amount) -> String {
+    match (spent.tokens, cost_in_words(spent)) {
+        (0, _) => String::new(),
+        (tokens, Some(cost)) => format!("{tokens} tokens · {cost}"),
+        (tokens, None) => format!("{tokens} tokens"),
     }
 }
 
@@ -95,14 +83,14 @@ impl View {
             | Fact::Compacted { usage, cost, .. } => (usage, cost),
             _ => return,
         };
-        let (tokens, cost) = (usage.input.saturating_add(usage.output), cost.unwrap_or_default());
-        self.spent.add(tokens, cost);
-        self.region.spent = self.spent.shown();
+        let amount = Amount::of(usage, *cost);
+        self.spent = self.spent.plus(amount);
+        self.region.spent = shown(self.spent);
         let mut next = Some(run.to_owned());
         while let Some(below) = next.and_then(|run| self.below.get_mut(&run)) {
-            below.spent.add(tokens, cost);
+            below.spent = below.spent.plus(amount);
             if let Some(call) = &below.call {
-                self.region.spent_by(call, &below.spent.shown());
+                self.region.spent_by(call, &shown(below.spent));
             }
             next = below.parent.clone();
         }
@@ -117,7 +105,7 @@ impl View {
                     depth: start.depth,
                     parent: start.parent.clone(),
                     call: start.call.clone(),
-                    spent: Spent::default(),
+                    spent: Amount::default(),
                 };
                 self.below.insert(run.to_owned(), below);
                 if self.show == Show::Json {
@@ -128,17 +116,17 @@ impl View {
                     self.json(&line);
                 }
             }
-            Fact::Ended { reason, usage, cost, .. } => {
+            Fact::Ended { reason, usage, cost, unpriced, .. } => {
                 let agent = self.agent_below(run);
                 if self.show == Show::Json {
                     let line = json!({
                         "type": "agent_end", "activation": run, "agent": agent, "reason": reason, "usage": usage,
-                        "costUsd": cost,
+                        "costUsd": cost.filter(|_| *unpriced == 0), "unpricedTokens": unpriced,
                     });
                     self.json(&line);
                 }
                 if self.talks {
-                    let spent = self.below.get(run).map(|below| below.spent.shown()).unwrap_or_default();
+                    let spent = self.below.get(run).map(|below| shown(below.spent)).unwrap_or_default();
                     let gap = if spent.is_empty() { "" } else { " · " };
                     let line = format!("  {} ended: {reason:?}{gap}{spent}", self.clean(&agent));
                     self.line(Block::Calls, &format!("{}{line}{}", self.dim(), self.plain()));

@@ -2,7 +2,7 @@
 
 use super::{Child, RunModel, TreeHost, branch_of, ending};
 use crate::calendar::moment;
-use crate::runtime::activate::Chosen;
+use crate::runtime::activate::{Chosen, check_price};
 use crate::runtime::{Prepared, Runtime};
 use serde_json::Value;
 use std::sync::Arc;
@@ -80,13 +80,18 @@ impl TreeHost {
         let runtime = self.runtime()?;
         let id = child_id(ctx.call_id(), 0);
         let above = branch_of(ctx).ok();
-        let place = above.as_ref().map(|above| above.child(&id, &Limits::default())).transpose()?;
+        let none = Limits::default();
+        let place = match &above {
+            Some(above) => Some(above.child_in_turn(&id, &none, ctx.cancel()).await?),
+            None => None,
+        };
         let branch = match &place {
             Some(place) => place.branch().clone(),
             // Called from outside of every run, it is the first of its tree.
             None => Branch::root(&id, &agent.limits.or(&Limits::usual()), ctx.cancel().child_token()),
         };
         let Chosen { model, redactor, .. } = self.answerer(&runtime, ctx, agent, tool, arguments).await?;
+        check_price(&agent.file, model.profile(), branch.has_cost_limit())?;
         let (base, policy) = match &above {
             Some(_) => (&runtime.context, ctx.policy().clone()),
             None => (ctx, agent.policy_within(ctx.policy())),
@@ -229,5 +234,22 @@ impl Runtime {
             registry.register(self.host.custom_tool(&agent, tool, &tool.name))?;
         }
         Ok(())
+    }
+
+    /// What is to be said before a run with a limit of cost of the tools that an agent defines: those whose model has no known
+    /// price cannot be used in it.
+    pub(in crate::runtime) fn unpriced_tools(&self, agent: &AgentFile) -> Result<Vec<String>, ToolError> {
+        let settings = self.config.models()?;
+        if settings.flag.is_some() {
+            return Ok(Vec::new());
+        }
+        let today = moment(self.context.clock().now_ms());
+        let today = today.get(..10).unwrap_or_default();
+        let notes = agent.prompt_tools.iter().filter_map(|tool| {
+            let (row, model) = settings.catalog.find(tool.model.as_ref()?).ok()?;
+            let error = check_price(&agent.file, &row.profile(&model, today), true).err()?;
+            Some(format!("the tool `{}` cannot be used: {}", tool.name, error.message()))
+        });
+        Ok(notes.collect())
     }
 }

@@ -41,7 +41,8 @@ pub(super) fn told(
             .with("text", cut(&ended.text))
             .with("agent", id.as_str())
     })?;
-    let Ended { text, turns, usage, cost, .. } = ended;
+    let cost = ended.whole_cost();
+    let Ended { text, turns, usage, .. } = ended;
     Ok(SpawnedAgent { id, text, data, turns, usage, cost })
 }
 
