@@ -237,19 +237,16 @@ const EVICTION: Duration = Duration::from_secs(10);
 
 /// Ends the process that has lost a run, where it is on this machine: it may hang with locks of files, and may wake up in the
 /// middle of a change. One on another machine has neither of these here, and the store refuses what it does.
-fn evict(holder: &str) -> Result<(), ToolError> {
+fn evict(holder: &str) -> Result<Ending, ToolError> {
     let text = holder.rsplit_once('(').and_then(|(_, text)| text.strip_suffix(')'));
-    let Some(Ok(process)) = text.map(str::parse::<Identity>) else { return Ok(()) };
-    match process.end(EVICTION) {
-        Ok(Ending::Ended | Ending::Gone | Ending::Elsewhere) => Ok(()),
-        Err(error) => {
-            let message = format!(
-                "the process {} has lost the run but cannot be ended: {error}; end it, and resume the run without --take-over",
-                process.pid()
-            );
-            Err(ToolError::new(Code::TaskConflict, message))
-        }
-    }
+    let Some(Ok(process)) = text.map(str::parse::<Identity>) else { return Ok(Ending::Elsewhere) };
+    process.end(EVICTION).map_err(|error| {
+        let message = format!(
+            "the process {} has lost the run but cannot be ended: {error}; end it, and resume the run without --take-over",
+            process.pid()
+        );
+        ToolError::new(Code::TaskConflict, message)
+    })
 }
 
 impl Runtime {
@@ -286,18 +283,36 @@ impl Runtime {
         self.check_kept()?;
         let recorded = Recorded::read(&*self.store, session)?;
         check(&recorded)?;
-        let loser = match from {
-            HeldBy::Nobody => None,
-            HeldBy::Anybody => self.store.holder(&recorded.root)?,
+        let hold = match from {
+            HeldBy::Nobody => self.store.hold(&recorded.root, &holder(), HeldBy::Nobody)?,
+            HeldBy::Anybody => self.take_over(&recorded.root)?,
         };
-        // From here on the store refuses what the other process writes; when that is gone, the log and the files stay as they are.
-        let hold = self.store.hold(&recorded.root, &holder(), from)?;
-        loser.map_or(Ok(()), |loser| evict(&loser))?;
         // What was read before may have been the past of somebody who held it.
         let name = format!("{}/{}", recorded.session, recorded.root);
         let recorded = Recorded::read(&*self.store, &name)?;
         check(&recorded)?;
         Ok((recorded, hold))
+    }
+
+    /// Takes a run from the process that holds it. One on this machine is ended first: it may have been stopped in the middle
+    /// of a transaction, and then nobody can write to the store before it is gone. From the end of this on, the store refuses
+    /// what the other one writes.
+    fn take_over(&self, run: &str) -> Result<Hold, ToolError> {
+        let take = |from| self.store.hold(run, &holder(), from);
+        let Some(loser) = self.store.holder(run)? else { return take(HeldBy::Nobody) };
+        match evict(&loser) {
+            Ok(Ending::Elsewhere) => take(HeldBy::Anybody),
+            // A server may need long to notice that the process is gone. Another one that holds the run by now has taken it
+            // since, and is not the one that hung.
+            Ok(Ending::Ended | Ending::Gone) => take(HeldBy::Nobody).or_else(|error| {
+                match self.store.holder(run)?.is_some_and(|holder| holder == loser) {
+                    true => take(HeldBy::Anybody),
+                    false => Err(error),
+                }
+            }),
+            // At least it cannot write any more.
+            Err(error) => take(HeldBy::Anybody).and(Err(error)),
+        }
     }
 
     /// Makes the first agent of a session ready to go on, and lets those below it be found. Returns what is known of the

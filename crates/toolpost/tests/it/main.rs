@@ -68,6 +68,7 @@ mod signals;
 mod started;
 mod stored;
 mod tasks;
+mod take_over;
 mod terminal;
 mod tools;
 mod tree;
