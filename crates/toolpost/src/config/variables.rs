@@ -59,7 +59,9 @@ fn near_prefix(name: &str) -> Option<&'static str> {
             rest.eq_ignore_ascii_case(end) && misspelling_of(begin, ["TOOLPOST"]).is_some()
         })
     };
-    known.iter().find(is_alike).or_else(|| known.iter().find(same_end)).copied()
+    let is_ours = name.get(..8).is_some_and(|begin| begin.eq_ignore_ascii_case("TOOLPOST"));
+    let near = || misspelling_of(name, known.iter().copied()).filter(|_| is_ours);
+    known.iter().find(is_alike).or_else(|| known.iter().find(same_end)).copied().or_else(near)
 }
 
 #[cfg(test)]
@@ -73,6 +75,7 @@ mod tests {
             ("TOOLPOST_polcy", Some("TOOLPOST_POLICY")),
             ("toolpost_policy", Some("TOOLPOST_POLICY")),
             ("TOOLPOSTPOLICY", Some("TOOLPOST_POLICY")),
+            ("TOOLPOSTxPOLICY", Some("TOOLPOST_POLICY")),
             ("TOOLPOST-ASK", Some("TOOLPOST_ASK")),
             ("TOOLPSOT_POLICY", Some("TOOLPOST_POLICY")),
             ("TOOLPOST_DENYY", Some("TOOLPOST_DENY")),

@@ -223,6 +223,8 @@ fn variables_are_checked_like_files() {
     for (name, value, expected) in [
         ("TOOLPOST_POLICY", "all", "TOOLPOST_POLICY: no risk profile `all`"),
         ("TOOLPOST_ALLOW", "exec,fly", "TOOLPOST_ALLOW: no capability `fly`"),
+        ("TOOLPOST_ASK", " , ", "TOOLPOST_ASK: it has no item; unset it"),
+        ("TOOLPOST_POLCY", "x", "TOOLPOST_POLCY: no key has this variable; did you mean `TOOLPOST_POLICY`"),
         ("TOOLPOST_DIALECT", "x", "TOOLPOST_DIALECT: no dialect `x`"),
         ("TOOLPOST_TIMEOUT", "x", "TOOLPOST_TIMEOUT: no unit"),
     ] {

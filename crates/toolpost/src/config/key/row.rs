@@ -110,6 +110,9 @@ impl<T: Clone> Row for Key<T> {
             }
             Form::Text(_) | Form::Switch(_) | Form::Tables { .. } => vec![text],
         };
+        if words.is_empty() {
+            return vec![format!("it has no item; unset it, or write items such as `{}`", self.example())];
+        }
         let set = |word: &str| self.set(settings, word, place.clone()).err();
         words.into_iter().filter_map(set).collect()
     }
