@@ -9,6 +9,7 @@ mod budget;
 mod builder;
 mod call;
 mod decide;
+mod foresee;
 mod guard;
 mod hook;
 mod listing;
@@ -31,7 +32,7 @@ use crate::confirm::Answers;
 use crate::context::Context;
 use crate::error::ToolError;
 use crate::outcome::Outcome;
-use crate::policy::{Effect, Explanation, Policy, Request};
+use crate::policy::{Effect, Explanation, Outlook, Policy, Request};
 use arc_swap::ArcSwap;
 use decide::Remembered;
 use hook::Hooks;
@@ -131,15 +132,16 @@ impl Executor {
         if effect == Effect::Deny {
             return Err(decide::denied(&policy, &request, ""));
         }
-        if effect == Effect::Allow
-            && let Some(refusal) = arguments::foreseen_refusal(&policy, &entry, &arguments)?
-        {
-            return Err(refusal);
-        }
-        Ok(Checked { tool: entry.name().to_owned(), arguments, repairs, accesses, effect })
+        let foreseen = foresee::foreseen(ctx, &entry, &policy, &arguments, &accesses, effect)?;
+        let effect = match effect {
+            Effect::Allow if foreseen.first_limit().is_some() => Outlook::Limited,
+            effect => effect.into(),
+        };
+        Ok(Checked { tool: entry.name().to_owned(), arguments, repairs, accesses, effect, foreseen })
     }
 
-    /// How a call would be decided, rule by rule, without running it; also where the tool is not offered.
+    /// How a call would be decided, rule by rule, and what is known of it beside that, without running it; also where the tool is
+    /// not offered.
     pub fn explain(&self, ctx: &Context, tool: &str, arguments: Value) -> Result<Explanation, ToolError> {
         let snapshot = ctx.tools().snapshot();
         if let Some(explanation) = self.explain_expected(&snapshot, ctx, tool) {
@@ -158,12 +160,16 @@ impl Executor {
         let request = Request { tool: found.entry.name(), accesses: &accesses };
         let policy = steps::knowing_git_now(ctx, &self.policy_for(ctx), &accesses);
         let explanation = policy.explain(&request);
-        if explanation.effect == Effect::Allow
-            && let Some(refusal) = arguments::foreseen_refusal(&policy, &found.entry, &arguments)?
+        let effect = policy.decide(&request).effect();
+        if effect != Effect::Deny
+            && let Err(refusal) = steps::admitted(ctx, &policy, found.entry.spec())
         {
             return Ok(explanation.refused(refusal.message()));
         }
-        Ok(explanation)
+        Ok(match foresee::foreseen(ctx, &found.entry, &policy, &arguments, &accesses, effect) {
+            Ok(foreseen) => explanation.foreseeing(foreseen),
+            Err(refusal) => explanation.refused(refusal.message()),
+        })
     }
 
     /// Makes the tools of a session ready whose definitions differ by agent, so that they can be offered. Returns those that

@@ -16,7 +16,7 @@ use crate::context::{Context, Services};
 use crate::error::{Code, ToolError};
 use crate::future::BoxFuture;
 use crate::outcome::Output;
-use crate::policy::Policy;
+use crate::policy::{Foreseen, Policy};
 use crate::schema;
 use crate::workspace::Workspace;
 use schemars::JsonSchema;
@@ -98,11 +98,13 @@ pub trait Tool: Send + Sync + 'static {
         None
     }
 
-    /// Why the tool will refuse this although the policy allows it, as far as that is known before it runs; then neither a
-    /// check nor an explanation says that the call is allowed. The policy is that of the session. Pure, like `accesses`.
-    fn foreseen_refusal(&self, policy: &Policy, args: &Self::Args) -> Option<ToolError> {
-        let _ = (policy, args);
-        None
+    /// What is known of a call before it runs, for a check or an explanation: the files and hosts that it names beside those
+    /// of `accesses`, and what is decided only later. An error where the tool will refuse the call although the policy
+    /// allows it; then neither a check nor an explanation says that it is allowed. The context is the one that the call
+    /// would get, and the policy is the one that decides. May look at files, and changes nothing.
+    fn foreseen(&self, ctx: &Context, policy: &Policy, args: &Self::Args) -> Result<Foreseen, ToolError> {
+        let _ = (ctx, policy, args);
+        Ok(Foreseen::default())
     }
 
     /// What a person should know who is asked about a call, a line each: what would run, where, how confined. The
@@ -174,8 +176,8 @@ pub trait AnyTool: Send + Sync {
     fn init<'a>(&'a self, setting: &'a Setting) -> BoxFuture<'a, Result<Option<Amendment>, ToolError>>;
     /// See [`Tool::accesses`].
     fn accesses(&self, args: &Value, usual: Vec<Access>) -> Result<Vec<Access>, ToolError>;
-    /// See [`Tool::foreseen_refusal`].
-    fn foreseen_refusal(&self, policy: &Policy, args: &Value) -> Option<ToolError>;
+    /// See [`Tool::foreseen`].
+    fn foreseen(&self, ctx: &Context, policy: &Policy, args: &Value) -> Result<Foreseen, ToolError>;
     /// See [`Tool::facts`].
     fn facts(&self, ctx: &Context, args: &Value) -> Vec<String>;
     /// See [`Tool::rules`].
@@ -221,8 +223,8 @@ impl<T: Tool> AnyTool for T {
         }
     }
 
-    fn foreseen_refusal(&self, policy: &Policy, args: &Value) -> Option<ToolError> {
-        Tool::foreseen_refusal(self, policy, &parse(args).ok()?)
+    fn foreseen(&self, ctx: &Context, policy: &Policy, args: &Value) -> Result<Foreseen, ToolError> {
+        Tool::foreseen(self, ctx, policy, &parse(args)?)
     }
 
     fn facts(&self, ctx: &Context, args: &Value) -> Vec<String> {

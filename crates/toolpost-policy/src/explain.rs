@@ -1,11 +1,12 @@
 //! The long form of a decision: every rule looked at, which won, where it stands, what would change it.
 
 use super::effect::{Effect, Layer};
+use super::foreseen::{Foreseen, NamedPlace, Outlook};
 use super::judge::{Cause, Part};
 use super::names::Names;
 use super::rule::{Rule, Target};
 use super::{Policy, Request, decision};
-use crate::access::Access;
+use crate::access::{Access, Resource};
 use serde::Serialize;
 use std::fmt;
 
@@ -15,8 +16,8 @@ use std::fmt;
 pub struct Explanation {
     /// The tool.
     pub tool: String,
-    /// What is decided about the call.
-    pub effect: Effect,
+    /// What is decided about the call, and foreseen of it.
+    pub effect: Outlook,
     /// Why, in one sentence.
     pub reason: String,
     /// What would allow it, in the words of the policy.
@@ -27,6 +28,9 @@ pub struct Explanation {
     pub rule: Option<Rule>,
     /// Each access, under each policy that must agree.
     pub accesses: Vec<Judged>,
+    /// What is known beside the decision.
+    #[serde(flatten)]
+    pub foreseen: Foreseen,
 }
 
 /// One access under one policy.
@@ -78,20 +82,49 @@ impl Policy {
             .collect();
         Explanation {
             tool: request.tool.to_owned(),
-            effect: decision.effect(),
+            effect: decision.effect().into(),
             reason: decision.sentence(),
             remedy: decision.remedy(),
             rule: decision.rule().cloned(),
             accesses,
+            foreseen: Foreseen::default(),
         }
     }
 }
 
 impl Explanation {
+    /// Whether the call may start.
+    pub fn is_allowed(&self) -> bool {
+        matches!(self.effect, Outlook::Allow | Outlook::Limited)
+    }
+
+    /// The same with what is foreseen: a call that may start is limited by what is closed to it of all that it names.
+    #[must_use]
+    pub fn foreseeing(self, foreseen: Foreseen) -> Explanation {
+        let limit = foreseen.first_limit().filter(|_| self.effect == Outlook::Allow).cloned();
+        match limit {
+            None if self.effect == Outlook::Allow => {
+                let later = foreseen.decided_by_sandbox.first();
+                let reason = match later {
+                    Some(later) => format!("{}; only the sandbox decides {later}", self.reason),
+                    None => self.reason,
+                };
+                Explanation { reason, foreseen, ..self }
+            }
+            None => Explanation { foreseen, ..self },
+            Some(limit) => {
+                let remedy = limit.remedy.clone();
+                let told = NamedPlace { remedy: None, ..limit };
+                let reason = format!("the call may start, but {told}");
+                Explanation { effect: Outlook::Limited, reason, remedy, rule: None, foreseen, ..self }
+            }
+        }
+    }
+
     /// The same where the tool refuses the call, whatever the policy says: the reason is the tool's.
     #[must_use]
     pub fn refused(self, why: &str) -> Explanation {
-        Explanation { effect: Effect::Deny, reason: why.to_owned(), remedy: None, rule: None, ..self }
+        Explanation { effect: Outlook::Deny, reason: why.to_owned(), remedy: None, rule: None, ..self }
     }
 }
 
@@ -132,6 +165,7 @@ impl fmt::Display for Explanation {
         if let Some(remedy) = &self.remedy {
             writeln!(f, "to change it: {remedy}")?;
         }
+        write!(f, "{}", self.foreseen)?;
         let several = self.accesses.iter().any(|judged| judged.policy > 0);
         for judged in &self.accesses {
             writeln!(f)?;
@@ -146,7 +180,8 @@ impl fmt::Display for Explanation {
             for looked_at in &judged.looked_at {
                 writeln!(f, "  {looked_at}")?;
             }
-            if !judged.looked_at.iter().any(|looked_at| looked_at.rule.is_protected()) {
+            let is_file = matches!(&judged.access, Some(Access { resource: Resource::Path(_), .. }));
+            if is_file && !judged.looked_at.iter().any(|looked_at| looked_at.rule.is_protected()) {
                 writeln!(f, "  built-in: no protected file")?;
             }
         }

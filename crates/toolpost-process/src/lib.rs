@@ -66,7 +66,8 @@ pub use identity::{Ending, Identity, NotAnIdentity};
 pub use large_pages::LargePages;
 pub use running::{Ender, PipeReceiver, PipeSender, Running};
 pub use sandbox::{
-    Dependencies, FileEffect, FilePattern, FileRule, FileRules, HomeFolder, Layer, Need, Sandbox, layers,
+    Dependencies, FileEffect, FilePattern, FileRule, FileRules, HomeFolder, Layer, Need, NewName, Sandbox,
+    layers,
 };
 pub use scratch::{Change, Changes, Node, NodeKind, Scratch};
 pub use start_check::StartCheck;

@@ -33,7 +33,7 @@ mod warden;
 mod wire;
 
 pub(crate) use changes::{changes, contents};
-pub(crate) use client::{Control, Ender, Receiver, Sender, Started, start, this_program};
+pub(crate) use client::{Control, Ender, Receiver, Sender, Started, closed_names, start, this_program};
 pub(crate) use now::{Found, Roots};
 pub(crate) use probe::layers;
 pub(crate) use scratch::{new_scratch, remove_scratch};

@@ -67,6 +67,27 @@ pub struct Dependencies {
     pub called: Vec<String>,
 }
 
+impl Sandbox {
+    /// Which of these names, which do not exist, a command could not create, as the platform judges them when it tries to. The
+    /// paths are absolute, and links in them were followed.
+    pub fn closed_names(&self, names: &[(PathBuf, NewName)]) -> Vec<bool> {
+        crate::platform::closed_names(self, names)
+    }
+}
+
+/// What a name that does not exist yet would become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NewName {
+    /// A file.
+    File,
+    /// An empty folder.
+    Folder,
+    /// A symbolic link.
+    Link,
+    /// A folder that has content, by a move or a copy.
+    Filled,
+}
+
 /// What a command may create in its home folder.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum HomeFolder {

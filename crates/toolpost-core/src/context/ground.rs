@@ -54,6 +54,14 @@ impl Context {
     ///
     /// A fault where the workspace is not on disk: there is nothing that a command could see.
     pub async fn ground(&self, reach: Reach) -> Result<Ground, ToolError> {
+        match reach {
+            Reach::Confined => self.blocking(move |ctx| ctx.ground_now(reach)).await,
+            Reach::Free => self.ground_now(reach),
+        }
+    }
+
+    /// The same, in place: with [`Reach::Confined`] it blocks like the workspace.
+    pub fn ground_now(&self, reach: Reach) -> Result<Ground, ToolError> {
         let not_on_disk = || {
             ToolError::new(
                 Code::ExecutionError,
@@ -85,7 +93,7 @@ impl Context {
         if reach == Reach::Confined {
             let judge =
                 Judge { guard: Arc::clone(&guard), hides_sockets: !has_network, ahead: OnceLock::new() };
-            let survey = self.blocking(move |ctx| ctx.host_workspace().survey(&judge)).await?;
+            let survey = self.host_workspace().survey(&judge)?;
             ground.marked = survey.marked;
             ground.aliases = survey.aliases;
             ground.fixed = survey.fixed;

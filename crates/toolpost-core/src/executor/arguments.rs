@@ -5,7 +5,6 @@ use crate::capability::Capability;
 use crate::context::Context;
 use crate::dialect::Dialects;
 use crate::error::{Code, ToolError};
-use crate::policy::Policy;
 use crate::registry::{Entry, Prepared};
 use crate::spill::HANDLE_PREFIX;
 use crate::workspace::WorkspacePath;
@@ -161,16 +160,6 @@ pub(super) fn accesses(
         }
     }
     Ok(accesses)
-}
-
-/// Why the tool will refuse what the policy lets through; see [`Tool::foreseen_refusal`](crate::Tool::foreseen_refusal).
-pub(super) fn foreseen_refusal(
-    policy: &Policy,
-    entry: &Entry,
-    arguments: &Value,
-) -> Result<Option<ToolError>, ToolError> {
-    catch_unwind(AssertUnwindSafe(|| entry.tool().foreseen_refusal(policy, arguments)))
-        .map_err(|payload| super::run::crashed(entry.name(), &super::payload_message(&*payload)))
 }
 
 /// The command with its program named from the workspace root, if that lies there and is given by an absolute path.

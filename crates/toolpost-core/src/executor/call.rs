@@ -2,7 +2,7 @@
 
 use crate::access::Access;
 use crate::error::ToolError;
-use crate::policy::Effect;
+use crate::policy::{Foreseen, Outlook};
 use serde::Serialize;
 use serde_json::Value;
 use std::sync::Arc;
@@ -139,8 +139,11 @@ pub struct Checked {
     pub repairs: Vec<Repair>,
     /// What the call would touch.
     pub accesses: Vec<Access>,
-    /// Whether it would be allowed or asked about.
-    pub effect: Effect,
+    /// Whether it would be allowed, limited or asked about.
+    pub effect: Outlook,
+    /// What is known beside the decision.
+    #[serde(flatten)]
+    pub foreseen: Foreseen,
 }
 
 #[cfg(test)]

@@ -196,7 +196,7 @@ fn fingerprint(arguments: &Value) -> String {
 }
 
 /// The accesses that a person must agree to.
-fn asking(policy: &Policy, tool: &str, accesses: &[Access]) -> Vec<Access> {
+pub(super) fn asking(policy: &Policy, tool: &str, accesses: &[Access]) -> Vec<Access> {
     let asks = |access: &&Access| {
         policy.decide(&Request { tool, accesses: std::slice::from_ref(*access) }).effect() == Effect::Ask
     };

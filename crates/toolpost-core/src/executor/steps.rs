@@ -49,16 +49,8 @@ pub(super) fn find(
         return Err(problem.into());
     }
     let spec = entry.spec();
+    admitted(ctx, policy, spec)?;
     let shown = ctx.dialect().shown_name(&spec.name).unwrap_or(&spec.name);
-    check_offered(policy, spec, shown)?;
-    check_role(ctx, spec, shown)?;
-    if let Some(need) = spec.needs.iter().find(|need| !ctx.has(**need)) {
-        let advice = spec.missing_advice.map(|advice| format!("; {advice}")).unwrap_or_default();
-        return Err(ToolError::new(
-            need.missing_code(),
-            format!("`{shown}` needs the {} service, which is not there{advice}", need.as_str()),
-        ));
-    }
     let mut repairs = Vec::new();
     if !is_own {
         let to = format!("`{shown}`");
@@ -77,6 +69,21 @@ pub(super) fn find(
         }
     };
     Ok(Found { entry, arguments, repairs })
+}
+
+/// Whether the session may call the tool at all.
+pub(super) fn admitted(ctx: &Context, policy: &Policy, spec: &Spec) -> Result<(), ToolError> {
+    let shown = ctx.dialect().shown_name(&spec.name).unwrap_or(&spec.name);
+    check_offered(policy, spec, shown)?;
+    check_role(ctx, spec, shown)?;
+    if let Some(need) = spec.needs.iter().find(|need| !ctx.has(**need)) {
+        let advice = spec.missing_advice.map(|advice| format!("; {advice}")).unwrap_or_default();
+        return Err(ToolError::new(
+            need.missing_code(),
+            format!("`{shown}` needs the {} service, which is not there{advice}", need.as_str()),
+        ));
+    }
+    Ok(())
 }
 
 /// Step 2: the tool made ready, once.

@@ -6,7 +6,7 @@ use super::decide::{decided, denied};
 use super::{Executor, run, steps};
 use crate::context::Context;
 use crate::error::{Code, ToolError};
-use crate::policy::{Effect, Explanation, Policy, Request};
+use crate::policy::{Effect, Explanation, Foreseen, Outlook, Policy, Request};
 use crate::registry::{Entry, Snapshot};
 use crate::source::{Expected, ToolSource};
 use crate::tool::{Definition, dynamic};
@@ -136,7 +136,8 @@ impl Executor {
             arguments: arguments.clone(),
             repairs: Vec::new(),
             accesses: first.accesses.clone(),
-            effect: Effect::Ask,
+            effect: Outlook::Ask,
+            foreseen: Foreseen::default(),
         }))
     }
 

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::error::ToolError;
 use crate::future::BoxFuture;
 use crate::outcome::Output;
-use crate::policy::Policy;
+use crate::policy::{Foreseen, Policy};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -147,8 +147,8 @@ impl AnyTool for DynamicTool {
         Ok(if self.accesses.is_empty() { usual } else { self.accesses.clone() })
     }
 
-    fn foreseen_refusal(&self, _: &Policy, _: &Value) -> Option<ToolError> {
-        None
+    fn foreseen(&self, _: &Context, _: &Policy, _: &Value) -> Result<Foreseen, ToolError> {
+        Ok(Foreseen::default())
     }
 
     fn facts(&self, _: &Context, _: &Value) -> Vec<String> {

@@ -1,12 +1,12 @@
 //! This process's side: starts the launcher, hands it commands, hears how they end.
 
-use super::post;
 use super::wire::{Reply, Request, View};
+use super::{guard, post};
 use crate::command::{Command, Output, Stdin};
 use crate::ended::Ended;
 use crate::error::Error;
 use crate::launcher;
-use crate::sandbox::{HomeFolder, Sandbox};
+use crate::sandbox::{HomeFolder, NewName, Sandbox};
 use rustix::fs::{MemfdFlags, OFlags, memfd_create};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::ffi::OsStr;
@@ -207,10 +207,19 @@ fn spool(command: &Command) -> Option<&Arc<std::fs::File>> {
 }
 
 fn view(command: &Command, sandbox: &Sandbox) -> View {
+    let home = command.environment.iter().find(|(name, _)| name == "HOME");
+    View {
+        home: home.map(|(_, value)| value.as_bytes().to_vec()).unwrap_or_default(),
+        keeps: spool(command).is_some(),
+        ..view_of(sandbox)
+    }
+}
+
+/// What follows from the sandbox alone.
+fn view_of(sandbox: &Sandbox) -> View {
     let paths = |list: &[PathBuf]| -> Vec<Vec<u8>> {
         list.iter().map(|path: &PathBuf| Path::as_os_str(path).as_bytes().to_vec()).collect()
     };
-    let home = command.environment.iter().find(|(name, _)| name == "HOME");
     View {
         writable: paths(&sandbox.writable),
         readable: paths(&sandbox.readable),
@@ -228,7 +237,6 @@ fn view(command: &Command, sandbox: &Sandbox) -> View {
             .collect(),
         fixed: paths(&sandbox.fixed),
         dependencies: sandbox.dependencies.clone(),
-        home: home.map(|(_, value)| value.as_bytes().to_vec()).unwrap_or_default(),
         scratch: sandbox
             .scratch
             .as_ref()
@@ -236,8 +244,13 @@ fn view(command: &Command, sandbox: &Sandbox) -> View {
             .unwrap_or_default(),
         network: sandbox.network,
         only_caches: sandbox.home == HomeFolder::Caches,
-        keeps: spool(command).is_some(),
+        ..View::default()
     }
+}
+
+/// Which of these names a command in the sandbox could not create.
+pub(crate) fn closed_names(sandbox: &Sandbox, names: &[(PathBuf, NewName)]) -> Vec<bool> {
+    guard::closed_names(&view_of(sandbox), names)
 }
 
 fn null() -> io::Result<OwnedFd> {

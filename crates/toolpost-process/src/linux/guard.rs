@@ -30,6 +30,7 @@ pub(super) use self::spool::{Spool, stamp};
 use super::filter;
 use super::sys::notify::{self, Asked, Said};
 use super::wire::{Removal, View};
+use crate::sandbox::NewName;
 use rustix::fs::{Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::collections::HashSet;
@@ -78,6 +79,18 @@ pub(super) struct Guard {
     spool: Option<Spool>,
     /// The locked files by device and number, once a file with several names was to be written.
     locked: Option<Locked>,
+}
+
+/// Which of these names a command with this view could not create. Links are not followed.
+pub(super) fn closed_names(view: &View, paths: &[(PathBuf, NewName)]) -> Vec<bool> {
+    let names = Names::new(view);
+    let making = |new: NewName| match new {
+        NewName::File => Making::File,
+        NewName::Folder => Making::Folder,
+        NewName::Link => Making::Link,
+        NewName::Filled => Making::Filled,
+    };
+    paths.iter().map(|(path, new)| names.is_closed(path.as_os_str().as_bytes(), making(*new))).collect()
 }
 
 /// How a call ends.

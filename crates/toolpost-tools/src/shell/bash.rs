@@ -1,6 +1,7 @@
 //! `bash`: a command in the workspace, in a sandbox, within its time.
 
 mod dry_run;
+mod foreseen;
 mod index;
 mod notes;
 mod plain;
@@ -19,8 +20,11 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
 use toolpost_core::access::{Resource, ResourceKind};
+use toolpost_core::policy::Foreseen;
 use toolpost_core::tool::OutputBudget;
-use toolpost_core::{Access, Capability, Code, Context, Output, Spec, Tool, ToolError, WorkspacePath};
+use toolpost_core::{
+    Access, Capability, Code, Context, Output, Policy, Spec, Tool, ToolError, WorkspacePath,
+};
 use toolpost_process::{Capture, Ended, Error, Exit, Stdin, Why};
 
 /// The most that a caller may ask for, in milliseconds.
@@ -185,6 +189,10 @@ impl Tool for Bash {
 
     async fn dry_run(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
         dry_run::run(ctx, &self.settings, &args).await
+    }
+
+    fn foreseen(&self, ctx: &Context, _: &Policy, args: &Args) -> Result<Foreseen, ToolError> {
+        foreseen::of(ctx, &self.settings, args)
     }
 
     fn facts(&self, ctx: &Context, args: &Args) -> Vec<String> {

@@ -16,6 +16,7 @@ mod effect;
 mod git;
 mod hosts;
 mod judge;
+mod named;
 mod opaque;
 mod options;
 mod places;
@@ -31,6 +32,7 @@ mod wrappers;
 
 use super::Confinement;
 use judge::Judge;
+pub use named::{Creation, Named, NamedFile};
 use reader::{Dialect, Unclear};
 use toolpost_core::access::Resource;
 use toolpost_core::{Access, Capability};
@@ -129,6 +131,26 @@ pub fn repositories_in(folder: &str, command: &str) -> Vec<Access> {
         let _ = judge.text(command, Dialect::Bash, 0);
     }
     judge.repositories
+}
+
+/// What a line names literally, and why it could not be read for certain, if it could not.
+pub fn named_in(folder: &str, command: &str) -> (Named, Option<&'static str>) {
+    let mut judge = Judge::in_folder(folder, Confinement::Strict);
+    let read = match command.len() > LONGEST {
+        true => Err(Unclear("it is too long")),
+        false => judge.text(command, Dialect::Bash, 0),
+    };
+    let unclear = read.err().map(|Unclear(reason)| reason);
+    let mut named = judge.named;
+    if unclear.is_some() && command.len() <= LONGEST {
+        named.unread(command, &|name| vec![places::join(folder, name)]);
+    }
+    (named, unclear)
+}
+
+/// The parts of a text that could be names of files, and the hosts of addresses in it.
+pub(crate) fn mentioned(text: &str) -> (Vec<&str>, Vec<String>) {
+    (named::tokens(text), named::hosts(text))
 }
 
 /// The rules, without their action, that "always allow" would save for a line: program and subcommand where that is

@@ -12,6 +12,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use toolpost_core::access::ResourceKind;
 use toolpost_core::outcome::Truncation;
+use toolpost_core::policy::Foreseen;
 use toolpost_core::tool::OutputBudget;
 use toolpost_core::{Access, Capability, Code, Context, Output, Policy, Spec, Tool, ToolError};
 use toolpost_web::{Fetch, FetchErrorKind, Fetched, Fetcher, PageUrl, Roots, Stop, robots};
@@ -146,10 +147,12 @@ impl Tool for WebFetch {
         PageUrl::parse(&args.url).map_or(usual, |url| vec![Access::host(url.place())])
     }
 
-    fn foreseen_refusal(&self, policy: &Policy, args: &Args) -> Option<ToolError> {
-        let url = PageUrl::parse(&args.url).ok()?;
-        let why = closed_before_lookup(policy, "webfetch", &url)?;
-        Some(ToolError::new(Code::NetworkBlocked, why).with("url", args.url.as_str()))
+    fn foreseen(&self, _: &Context, policy: &Policy, args: &Args) -> Result<Foreseen, ToolError> {
+        let Ok(url) = PageUrl::parse(&args.url) else { return Ok(Foreseen::default()) };
+        match closed_before_lookup(policy, "webfetch", &url) {
+            Some(why) => Err(ToolError::new(Code::NetworkBlocked, why).with("url", args.url.as_str())),
+            None => Ok(Foreseen::default()),
+        }
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {

@@ -34,6 +34,7 @@ mod detect_project_type;
 mod dialect;
 mod edit;
 mod empty;
+mod explained;
 mod extract_conventions;
 mod fake_engine;
 mod fake_host;

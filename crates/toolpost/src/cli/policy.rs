@@ -6,13 +6,17 @@ use std::path::PathBuf;
 /// What to say of the policy.
 #[derive(Debug, Subcommand)]
 pub enum Policy {
-    /// Every rule looked at for a call, which one won, where it stands, and what would change it.
+    /// What is decided about a call and foreseen of it: every rule looked at, which one won, where it stands, what would change
+    /// it, each file and host that a command line names, and what only the sandbox decides.
     Explain {
         /// The tool's name or alias; or `action: resource`, such as 'bash: git push', without arguments.
         tool: String,
         /// Its arguments, as for `call`.
         #[arg(value_name = "ARGS")]
         arguments: Vec<String>,
+        /// Exit with 0 for `allow` alone, and with 3 for `limited`, `ask` and `deny`.
+        #[arg(long)]
+        exit_code: bool,
     },
     /// The policy in force: what is granted, what is asked about, and all rules with their places.
     Show,

@@ -1,6 +1,7 @@
 //! `toolpost call`: one tool, once.
 
 pub(super) mod arguments;
+pub(super) mod named;
 
 use crate::cli::Call as CallFlags;
 use crate::config::flags::KeyFlags;
@@ -13,7 +14,7 @@ use toolpost_agent::agent_file::Loaded;
 use toolpost_core::capability::Need;
 use toolpost_core::executor::{Agreed, Retry};
 use toolpost_core::outcome::Metadata;
-use toolpost_core::policy::Effect;
+use toolpost_core::policy::Outlook;
 use toolpost_core::text::nearest;
 use toolpost_core::{Call, Code, Outcome, ToolError, Workspace};
 
@@ -88,6 +89,12 @@ pub(super) fn finish<T>(
 }
 
 async fn call(runtime: &Runtime, printer: &Printer, flags: &CallFlags) -> u8 {
+    let tool = match named::full_name(runtime, &flags.tool).await {
+        Ok(tool) => tool,
+        Err(error) => return print(printer, flags, &refused(&flags.tool, error)),
+    };
+    let (arguments, keys) = (flags.arguments.clone(), KeyFlags::default());
+    let flags = &CallFlags { tool, arguments, keys, ..*flags };
     // What a server's tool takes is known when the server has started; of our own it is known at once.
     let agreed = match known(runtime, flags).await {
         Ok(agreed) => agreed,
@@ -167,7 +174,7 @@ fn asks_nobody(runtime: &Runtime, tool: &str) -> Result<bool, ToolError> {
         return Ok(true);
     }
     match runtime.executor.validate(&runtime.context, tool, json!({})) {
-        Ok(checked) => Ok(checked.effect == Effect::Allow),
+        Ok(checked) => Ok(matches!(checked.effect, Outlook::Allow | Outlook::Limited)),
         // It is allowed, and there once its server has started.
         Err(error) if error.code() == Code::ToolNotFound => Ok(true),
         Err(error) => Err(error),
@@ -235,7 +242,10 @@ fn check(runtime: &Runtime, printer: &Printer, flags: &CallFlags, arguments: ser
                     let touched = if touched.is_empty() { "nothing".to_owned() } else { touched.join(", ") };
                     let touched = redactor.redact(&touched);
                     let (tool, effect) = (&checked.tool, checked.effect);
-                    printer.data(&format!("`{tool}` fits; the policy says {effect}; it would {touched}"));
+                    let foreseen = redactor.redact(&checked.foreseen.to_string()).into_owned();
+                    let more = on_terminal(foreseen.trim_end());
+                    printer
+                        .data(&format!("`{tool}` fits; the policy says {effect}; it would {touched}{more}"));
                 }
             }
             0

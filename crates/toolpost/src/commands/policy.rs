@@ -3,42 +3,37 @@
 mod import;
 
 use super::call::arguments;
+use super::call::named::full_name;
 use crate::cli::Policy;
 use crate::output::{Printer, on_terminal};
-use crate::runtime::Runtime;
+use crate::runtime::{Runtime, threads};
 use toolpost_core::access::ResourceKind;
-use toolpost_core::policy::{Explanation, Request};
+use toolpost_core::policy::{Explanation, Outlook};
 use toolpost_core::{Access, Capability, Code, ToolError};
+
+/// The exit status of an explanation that is not `allow`, where one is wanted.
+const NOT_ALLOWED: u8 = 3;
 
 pub(crate) fn run(runtime: &Runtime, printer: &Printer, command: &Policy) -> u8 {
     let result = match command {
-        Policy::Explain { tool, arguments } => explain(runtime, printer, tool, arguments),
-        Policy::Show => show(runtime, printer),
-        Policy::Import(flags) => import::run(runtime, printer, flags),
+        Policy::Explain { tool, arguments, exit_code } => {
+            explain(runtime, printer, tool, arguments).map(|outlook| match outlook {
+                Outlook::Limited | Outlook::Ask | Outlook::Deny if *exit_code => NOT_ALLOWED,
+                _ => 0,
+            })
+        }
+        Policy::Show => show(runtime, printer).map(|()| 0),
+        Policy::Import(flags) => import::run(runtime, printer, flags).map(|()| 0),
     };
-    match result {
-        Ok(()) => 0,
-        Err(error) => printer.invocation_error(&error.redacted(runtime.context.redactor())),
-    }
+    result.unwrap_or_else(|error| printer.invocation_error(&error.redacted(runtime.context.redactor())))
 }
 
-fn explain(runtime: &Runtime, printer: &Printer, tool: &str, words: &[String]) -> Result<(), ToolError> {
+fn explain(runtime: &Runtime, printer: &Printer, tool: &str, words: &[String]) -> Result<Outlook, ToolError> {
     let explanation = match tool.split_once(':') {
-        Some((tool, resource)) if words.is_empty() => explain_access(runtime, tool.trim(), resource.trim())?,
-        _ => {
-            let explain = || {
-                let arguments = arguments::parse(runtime, tool, words)?;
-                runtime.executor.explain(&runtime.context, tool, arguments)
-            };
-            match explain() {
-                // What is allowed may start its server, where only that knows what its tool requires.
-                Err(error) if error.code() == Code::ToolNotFound => {
-                    runtime.know(tool)?;
-                    explain()?
-                }
-                explained => explained?,
-            }
+        Some((tool, resource)) if words.is_empty() => {
+            explain_resource(runtime, tool.trim(), resource.trim())?
         }
+        _ => explain_call(runtime, tool, words)?,
     };
     let redactor = runtime.context.redactor();
     match printer.is_json() {
@@ -48,13 +43,32 @@ fn explain(runtime: &Runtime, printer: &Printer, tool: &str, words: &[String]) -
         }
         false => printer.data(&on_terminal(&redactor.redact(&explanation.to_string()))),
     }
-    Ok(())
+    Ok(explanation.effect)
+}
+
+/// A call, as `toolpost call` would make it. What is allowed may start its server, where only that knows what its tool
+/// requires.
+fn explain_call(runtime: &Runtime, tool: &str, words: &[String]) -> Result<Explanation, ToolError> {
+    let tool = &match &runtime.plugins {
+        Some(_) => threads()?.block_on(full_name(runtime, tool))?,
+        None => tool.to_owned(),
+    };
+    let explain = || {
+        let arguments = arguments::parse(runtime, tool, words)?;
+        runtime.executor.explain(&runtime.context, tool, arguments)
+    };
+    match explain() {
+        Err(error) if error.code() == Code::ToolNotFound => {
+            runtime.know(tool)?;
+            explain()
+        }
+        explained => explained,
+    }
 }
 
 /// `'bash: git push'`: what a tool or a capability does to one command, host or file. A command line is read as a call
 /// would read it.
-fn explain_access(runtime: &Runtime, tool: &str, resource: &str) -> Result<Explanation, ToolError> {
-    let snapshot = runtime.context.tools().snapshot();
+fn explain_resource(runtime: &Runtime, tool: &str, resource: &str) -> Result<Explanation, ToolError> {
     let access = match tool {
         "bash" | "exec" | "execute" => {
             let arguments = serde_json::json!({ "command": resource });
@@ -63,35 +77,29 @@ fn explain_access(runtime: &Runtime, tool: &str, resource: &str) -> Result<Expla
         "network" => Access::host(resource),
         "write" => Access::path(Capability::Write, resource),
         "read" => Access::path(Capability::Read, resource),
-        other => {
-            let explained = runtime.executor.explain(&runtime.context, other, serde_json::json!({}));
-            // Tools of servers need not be there yet.
-            if let Err(error) = explained
-                && error.code() == Code::ToolNotFound
-                && !other.starts_with("mcp__")
-            {
-                return Err(error);
-            }
-            match snapshot.get(other).map(|entry| entry.spec()) {
-                Some(spec) if spec.about == Some(ResourceKind::Host) => Access::host(resource),
-                Some(spec) if spec.about == Some(ResourceKind::Stored) => {
-                    let is_write = spec.required.has(Capability::Write);
-                    Access::stored(if is_write { Capability::Write } else { Capability::Read }, resource)
-                }
-                Some(spec) if spec.required.has(Capability::Write) => {
-                    Access::path(Capability::Write, resource)
-                }
-                _ => Access::path(Capability::Read, resource),
-            }
-        }
+        // As a call with its main argument, where that is enough for one.
+        other => match explain_call(runtime, other, &[resource.to_owned()]) {
+            Err(error) if error.code() == Code::ValidationError => access_of(runtime, other, resource),
+            explained => return explained,
+        },
     };
-    let sources = runtime.context.tools().sources_of(tool);
-    let expected = sources.iter().flat_map(|source| source.expected(tool)).next();
-    let policy = match expected.filter(|_| snapshot.get(tool).is_none()) {
-        Some(expected) => runtime.policy().with_names(&snapshot.names().with(&expected.spec)),
-        None => runtime.policy(),
+    Ok(runtime.executor.explain_access(&runtime.context, tool, access))
+}
+
+/// What a tool does to a file, a virtual file or a host of which nothing else is known.
+fn access_of(runtime: &Runtime, tool: &str, resource: &str) -> Access {
+    let snapshot = runtime.context.tools().snapshot();
+    let found = snapshot.find(tool, runtime.context.dialect()).ok();
+    let Some(spec) = found.as_ref().map(|found| found.entry.spec()) else {
+        return Access::path(Capability::Read, resource);
     };
-    Ok(policy.explain(&Request { tool, accesses: &[access] }))
+    let action = if spec.required.has(Capability::Write) { Capability::Write } else { Capability::Read };
+    match spec.about {
+        Some(ResourceKind::Host) => Access::host(resource),
+        Some(ResourceKind::Command) => Access::command(resource),
+        Some(ResourceKind::Stored) => Access::stored(action, resource),
+        Some(ResourceKind::Path) | None => Access::path(action, resource),
+    }
 }
 
 fn show(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {

@@ -31,6 +31,7 @@ mod dialects;
 mod docs;
 mod doctor;
 mod endings;
+mod explained;
 mod followed;
 mod foreign;
 mod foreign_rules;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use toolpost_core::dialect::Alias;
-use toolpost_core::policy::Effect;
+use toolpost_core::policy::Outlook;
 use toolpost_core::policy::Profile;
 use toolpost_core::{
     Access, Call, Capability, Context, Output, Policy, Spec, Tool, ToolError, WorkspacePath,
@@ -68,7 +68,7 @@ async fn check(tool: &str, arguments: Value, expected: &str, repairs: &[&str]) {
     match checked {
         Ok(checked) => {
             assert!(outcome.is_success());
-            assert_eq!((checked.tool.as_str(), checked.effect), ("read", Effect::Allow));
+            assert_eq!((checked.tool.as_str(), checked.effect), ("read", Outlook::Allow));
             assert_eq!(checked.repairs, outcome.metadata.repairs);
             let path = checked.arguments["filePath"].as_str().unwrap();
             assert_eq!(checked.accesses, [Access::path(Capability::Read, path)]);
@@ -173,8 +173,8 @@ fn a_check_tells_what_the_policy_would_do() {
         checked.map(|checked| checked.effect).map_err(|error| error.code().as_str())
     };
     let read_only = || Policy::profile(Profile::ReadOnly);
-    assert_eq!(check(Policy::default(), "write"), Ok(Effect::Allow));
-    assert_eq!(check(read_only().ask(Capability::Write), "write"), Ok(Effect::Ask));
+    assert_eq!(check(Policy::default(), "write"), Ok(Outlook::Allow));
+    assert_eq!(check(read_only().ask(Capability::Write), "write"), Ok(Outlook::Ask));
     assert_eq!(check(read_only(), "write"), Err("PERMISSION_DENIED"));
-    assert_eq!(check(read_only(), "fine"), Ok(Effect::Allow));
+    assert_eq!(check(read_only(), "fine"), Ok(Outlook::Allow));
 }

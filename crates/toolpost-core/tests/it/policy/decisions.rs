@@ -17,7 +17,7 @@ fn check(rules: &str, tool: &str, call: &str, expected: &str) {
     };
     assert_eq!(found, expected, "{rules} | {tool} | {call}\n{}", policy.explain(&request));
     let explanation = policy.explain(&request);
-    assert_eq!(explanation.effect, decision.effect());
+    assert_eq!(explanation.effect, decision.effect().into());
     assert_eq!(explanation.rule.as_ref(), decision.rule());
     assert_eq!(decision.remedy().is_some(), decision.effect() != Effect::Allow);
     let strictest = explanation.accesses.iter().map(|judged| judged.effect).max();
@@ -270,7 +270,6 @@ exec `git push`: deny, as `bash` would run `git push`, and the user rule `bash: 
   user: allow `bash: git log *` (user.toml:1): does not match
   user: deny `bash: git *` (user.toml:2): decides
   project: allow `bash: git push *` (project.toml:3): matches, but does not decide
-  built-in: no protected file
 "
     );
     let json = serde_json::to_value(&explanation).unwrap();

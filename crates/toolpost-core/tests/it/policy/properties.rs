@@ -197,7 +197,7 @@ fn explaining_never_disagrees_with_deciding() {
         let call: Vec<Access> = call.iter().map(|at| ACCESSES[*at].clone()).collect();
         let request = Request { tool: TOOLS[tool], accesses: &call };
         let (decision, explanation) = (policy.decide(&request), policy.explain(&request));
-        prop_assert_eq!(explanation.effect, decision.effect());
+        prop_assert_eq!(explanation.effect, decision.effect().into());
         prop_assert_eq!(
             explanation.accesses.iter().map(|judged| judged.effect).max(),
             Some(decision.effect())

@@ -1,6 +1,9 @@
 //! From the commands of a line to what must be allowed.
 
+mod naming;
+
 use super::effect::Effect;
+use super::named::Named;
 use super::places::{Places, is_outside, join};
 use super::reader::{self, Assignment, Dialect, Direction, Read, Redirection, Script, Simple, Unclear};
 use super::told::Told;
@@ -75,6 +78,8 @@ pub(super) struct Judge {
     pub(super) has_unread_redirections: bool,
     /// What git would make or configure of repositories, as far as the line tells.
     pub(super) repositories: Vec<Access>,
+    /// What the line names, for explanations.
+    pub(super) named: Named,
 }
 
 impl Judge {
@@ -142,6 +147,7 @@ impl Judge {
             true => Ok(()),
             false => Err(Unclear("a variable is set that may change what runs")),
         };
+        self.name_assigned(&simple.assignments);
         match simple.words.is_empty() {
             true => assigned,
             false => assigned.and(self.command(&simple.words, depth)),
@@ -162,6 +168,7 @@ impl Judge {
             return Err(Unclear("the name of a command is odd"));
         }
         if !has_folder && let Some(effects) = builtins::effects(program, words) {
+            self.name(program, words, &effects);
             let prints = matches!(program, "echo" | "printf");
             if self.harmless.is_none() || (prints && !self.prints) {
                 self.harmless = Some(words.to_vec());
@@ -197,6 +204,10 @@ impl Judge {
                 (shown, effects)
             }
         };
+        if is_own {
+            self.named.program(self.paths(&name));
+        }
+        self.name(if is_own { &name } else { program }, words, &effects);
         // A program elsewhere may bear any name, and is allowed by its path alone.
         if is_own {
             effects.retain(|effect| *effect != Effect::Own);
@@ -319,6 +330,7 @@ impl Judge {
     }
 
     fn redirection(&mut self, redirection: &Redirection) {
+        self.name_redirection(redirection);
         let actions: &[Capability] = match redirection.direction {
             Direction::Read => &[Capability::Read],
             Direction::Write => &[Capability::Write],
