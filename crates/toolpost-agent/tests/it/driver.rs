@@ -683,7 +683,8 @@ async fn told_while_it_runs(seed: u64) {
         let text = format!("step {n} {}", "word ".repeat(60));
         Ok(response(&text, &calls, Finish::ToolCalls, Usage::default()))
     };
-    let answers = (0..14).map(answer).chain([Ok(says("done"))]).collect();
+    // What it is told behind its last answer is answered again.
+    let answers = (0..14).map(answer).chain((0..1_000).map(|_| Ok(says("done")))).collect();
     let model = Answers::new(profile, answers);
     let driver = Arc::new(LocalDriver::new());
     driver.add(activation(&world, &model, Limits::default())).unwrap();
