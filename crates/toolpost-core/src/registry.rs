@@ -3,7 +3,7 @@
 mod entry;
 mod shelves;
 
-pub use crate::source::{Expected, IsWanted, ToolSource};
+pub use crate::source::{Expected, IsWanted, ListedResource, ResourceCall, ToolSource};
 pub(crate) use entry::AbortOnDrop;
 pub use entry::{Entry, Prepared};
 pub use shelves::Shelves;

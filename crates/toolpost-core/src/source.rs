@@ -5,6 +5,7 @@ use crate::access::Access;
 use crate::error::ToolError;
 use crate::future::BoxFuture;
 use crate::tool::Spec;
+use serde_json::Value;
 
 /// What a tool could turn out to be, as far as that is known before its server has started.
 #[derive(Debug, Clone)]
@@ -15,6 +16,24 @@ pub struct Expected {
     pub accesses: Vec<Access>,
     /// What a person should know who is asked about a call.
     pub facts: Vec<String>,
+}
+
+/// The call that reads a resource of another server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResourceCall {
+    /// The tool that reads it.
+    pub tool: String,
+    /// Its arguments.
+    pub arguments: Value,
+}
+
+/// A resource of another server, as a list shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ListedResource {
+    /// The tool that reads it: who may not call it is not shown the resource.
+    pub tool: String,
+    /// What its server says of it, under the address by which it can be read here.
+    pub about: Value,
 }
 
 /// Says of a tool that could come whether its server is worth starting.
@@ -95,6 +114,17 @@ pub trait ToolSource: Send + Sync {
     /// list them. Does no I/O.
     fn has_lists(&self) -> bool {
         false
+    }
+
+    /// The call that reads the resource of this address, if a server here has it; an error where several have. No server
+    /// is started.
+    fn resource<'a>(&'a self, _address: &'a str) -> BoxFuture<'a, Result<Option<ResourceCall>, ToolError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// The resources of the servers that have started. A server that does not answer soon has none.
+    fn resources(&self) -> BoxFuture<'_, Vec<ListedResource>> {
+        Box::pin(std::future::ready(Vec::new()))
     }
 
     /// Looks again for what it offers, and registers the difference.

@@ -78,6 +78,8 @@ pub(crate) struct Connection {
     pub(crate) version: String,
     /// What it wants a model to know of its tools; often nothing.
     pub(crate) instructions: String,
+    /// Whether it has resources.
+    pub(crate) has_resources: bool,
     /// Whether it tells of changes of its tools.
     pub(crate) tells_changes: bool,
     pub(crate) since: Instant,

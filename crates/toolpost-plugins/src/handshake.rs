@@ -116,6 +116,7 @@ fn connection(
         revision,
         version: info["version"].as_str().unwrap_or_default().to_owned(),
         instructions: recalled::short(instructions),
+        has_resources: about["capabilities"]["resources"].is_object(),
         tells_changes: about["capabilities"]["tools"]["listChanged"] == true,
         since: Instant::now(),
         changed: Arc::clone(changed),

@@ -16,6 +16,7 @@ mod names;
 mod pipe;
 mod plugins;
 mod recalled;
+mod resource;
 mod result;
 mod running;
 mod server;

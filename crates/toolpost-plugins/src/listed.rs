@@ -4,6 +4,7 @@ use crate::complaint::harmless;
 use crate::connection::Connection;
 use crate::fault::{Fault, take};
 use crate::http::header_problem;
+use crate::resource;
 use crate::server::Server;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -85,8 +86,14 @@ pub(crate) async fn fetch(connection: &Connection, server: &Server) -> Result<Li
     let server = server.clone();
     let mirrors_headers = connection.mirrors_headers();
     // A thousand schemas are some work, which must not hold up other calls.
-    let read = tokio::task::spawn_blocking(move || read(raw, &server, mirrors_headers)).await;
-    read.map_err(|error| Fault::Gone(format!("its list of tools could not be read: {error}")))
+    let has_resources = connection.has_resources && !server.is_without(resource::READER);
+    let read = tokio::task::spawn_blocking(move || {
+        let mut listing = read(raw, &server, mirrors_headers);
+        listing.tools.retain(|tool| tool.name != resource::READER);
+        listing.tools.extend(has_resources.then(resource::reader));
+        listing
+    });
+    read.await.map_err(|error| Fault::Gone(format!("its list of tools could not be read: {error}")))
 }
 
 /// The tools of a list as they came, each looked at.

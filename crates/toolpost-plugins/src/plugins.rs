@@ -9,6 +9,7 @@ pub use settings::Settings;
 use crate::listed::{Listed, Listing};
 use crate::names as spelled;
 use crate::recalled::{self, About, Lists};
+use crate::resource;
 use crate::server::Server;
 use crate::upstream::Upstream;
 use names::Named;
@@ -17,8 +18,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use toolpost_core::host::BoxFuture;
-use toolpost_core::registry::{Expected, IsWanted, Shelves, ToolSource};
-use toolpost_core::{Pack, Registry, ToolError};
+use toolpost_core::registry::{Expected, IsWanted, ListedResource, ResourceCall, Shelves, ToolSource};
+use toolpost_core::{Code, Pack, Registry, ToolError};
 
 /// The name of all servers together, as a source of tools.
 const SOURCE: &str = "MCP servers";
@@ -222,6 +223,47 @@ impl ToolSource for Home {
 
     fn has_lists(&self) -> bool {
         self.lock().iter().all(Option::is_some)
+    }
+
+    fn resource<'a>(&'a self, address: &'a str) -> BoxFuture<'a, Result<Option<ResourceCall>, ToolError>> {
+        Box::pin(async move {
+            if let Some((part, uri)) = resource::parse(address) {
+                let owner = self.upstreams.iter().find(|upstream| upstream.part() == part);
+                return Ok(owner.map(|owner| owner.resource_call(uri)));
+            }
+            let mut owners = Vec::new();
+            for upstream in &self.upstreams {
+                if upstream.has_resource(address).await {
+                    owners.push(upstream);
+                }
+            }
+            match owners.as_slice() {
+                [] => Ok(None),
+                [owner] => Ok(Some(owner.resource_call(address))),
+                several => {
+                    let each: Vec<String> = several
+                        .iter()
+                        .map(|one| format!("`{}`", resource::address(one.part(), address)))
+                        .collect();
+                    let message = format!(
+                        "several servers have a resource `{address}`; say which is meant: {}",
+                        each.join(", ")
+                    );
+                    Err(ToolError::new(Code::AmbiguousMatch, message))
+                }
+            }
+        })
+    }
+
+    fn resources(&self) -> BoxFuture<'_, Vec<ListedResource>> {
+        Box::pin(async move {
+            let each = self.upstreams.iter().map(|upstream| upstream.resources());
+            let mut all = Vec::new();
+            for listed in each {
+                all.extend(listed.await);
+            }
+            all
+        })
     }
 
     fn expected(&self, name: &str) -> Vec<Expected> {

@@ -9,8 +9,13 @@ use toolpost_core::outcome::{Attachment, AttachmentContent};
 use toolpost_core::schema::Schema;
 use toolpost_core::{Code, Output, ToolError};
 
-/// The output of a call, or the failure that the server reports.
-pub(crate) fn read(mut result: Value, tool: &Listed, notes: Vec<String>) -> Result<Output<Value>, ToolError> {
+/// The output of a call, or the failure that the server reports. `shown` says how the resource of an address can be read.
+pub(crate) fn read(
+    mut result: Value,
+    tool: &Listed,
+    shown: &dyn Fn(&str) -> String,
+    notes: Vec<String>,
+) -> Result<Output<Value>, ToolError> {
     let blocks = match take(&mut result, "content") {
         Value::Array(blocks) => blocks,
         _ => Vec::new(),
@@ -25,7 +30,7 @@ pub(crate) fn read(mut result: Value, tool: &Listed, notes: Vec<String>) -> Resu
     let has_text = blocks.iter().any(|block| block["type"] == "text" && is_for_model(block));
     for block in blocks {
         if block["type"] != "text" || is_for_model(&block) || !has_text {
-            parts.add(block);
+            parts.add(block, shown);
         }
     }
     if parts.texts.is_empty() && !data.is_null() {
@@ -74,7 +79,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn add(&mut self, mut block: Value) {
+    fn add(&mut self, mut block: Value, shown: &dyn Fn(&str) -> String) {
         match block["type"].as_str() {
             Some("text") => self.texts.extend(text(take(&mut block, "text"))),
             Some("image") => self.attach(&mut block, "data", "image"),
@@ -94,7 +99,7 @@ impl Parts {
                 let name = field("title").or_else(|| field("name")).unwrap_or_default();
                 let about = field("description").map_or_else(String::new, |about| format!(": {about}"));
                 let uri = field("uri").unwrap_or_default();
-                self.texts.push(format!("[{name} at the server: {uri}{about}]"));
+                self.texts.push(format!("[{name} at the server: {uri}{about}; {} shows it]", shown(&uri)));
             }
             kind => {
                 let kind: String = kind.unwrap_or("no type").chars().take(40).collect();

@@ -77,6 +77,11 @@ impl Server {
         self.call.unwrap_or(CALL)
     }
 
+    /// Whether a tool is named as one that is not wanted.
+    pub(crate) fn is_without(&self, tool: &str) -> bool {
+        self.without.iter().any(|name| name == tool || name == "*")
+    }
+
     /// Whether a tool is wanted.
     pub(crate) fn wants(&self, tool: &str) -> bool {
         let is_named = |names: &[String]| names.iter().any(|name| name == tool || name == "*");

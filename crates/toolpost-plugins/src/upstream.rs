@@ -1,6 +1,7 @@
 //! One server: started when it is needed, once however many need it, and again, with growing pauses, when it has ended.
 
 mod call;
+mod resources;
 mod start;
 
 use crate::connection::Connection;
@@ -40,6 +41,7 @@ pub(crate) struct Upstream {
     state: Mutex<State>,
     home: Weak<Home>,
     closing: CancellationToken,
+    resources: resources::Known,
 }
 
 struct State {
@@ -73,7 +75,17 @@ impl Upstream {
     ) -> Upstream {
         let state = Mutex::new(State { phase: Phase::Idle, revision: None, failures: 0 });
         let closing = CancellationToken::new();
-        Upstream { server, part, index, environment, root, state, home, closing }
+        Upstream {
+            server,
+            part,
+            index,
+            environment,
+            root,
+            state,
+            home,
+            closing,
+            resources: Default::default(),
+        }
     }
 
     pub(crate) fn server(&self) -> &Server {

@@ -2,6 +2,7 @@
 
 use crate::Server;
 use crate::dispatch::Exchange;
+use crate::resource;
 use crate::structured::Shape;
 use crate::virtual_file;
 use serde_json::{Map, Value, json};
@@ -72,6 +73,7 @@ pub(crate) async fn resources(
 ) -> Result<Value, RpcError> {
     let mut all = virtual_file::list(server, exchange).await?;
     all.extend(server.extension.iter().flat_map(|extension| extension.resources()));
+    all.extend(resource::listed(server, exchange).await);
     let (page, next) = page(&all, params, server.options.page_size, 0)?;
     Ok(as_page("resources", page.to_vec().into(), next))
 }

@@ -15,7 +15,7 @@ fn tool(output: Option<Value>) -> Listed {
 }
 
 fn text_of(result: Value) -> String {
-    match read(result, &tool(None), Vec::new()) {
+    match read(result, &tool(None), &|uri| format!("read {uri}"), Vec::new()) {
         Ok(output) => output.text,
         Err(error) => format!("Error: {}", error.message()),
     }
@@ -33,10 +33,10 @@ fn every_kind_of_block_has_its_place() {
         {"type": "resource_link", "uri": "x://l", "name": "l"},
         {"type": "hologram"},
     ]});
-    let output = read(result, &tool(None), vec!["n".to_owned()]).unwrap();
+    let output = read(result, &tool(None), &|uri| format!("read {uri}"), vec!["n".to_owned()]).unwrap();
     assert_eq!(
         output.text,
-        "one\n[image of type image/png: its data is not valid base64]\n[x://y]\ntwo\n[l at the server: x://l]\n\
+        "one\n[image of type image/png: its data is not valid base64]\n[x://y]\ntwo\n[l at the server: x://l; read x://l shows it]\n\
          [a block of a kind that is not known here: hologram]\n[note on the server: n]"
     );
     let names: Vec<&str> = output.attachments.iter().map(|one| one.filename.as_str()).collect();
@@ -57,8 +57,14 @@ fn failures_and_odd_answers_say_something() {
 #[test]
 fn a_schema_that_was_promised_is_held_to() {
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
-    let answer =
-        |data: Value| read(json!({"structuredContent": data}), &tool(Some(schema.clone())), Vec::new());
+    let answer = |data: Value| {
+        read(
+            json!({"structuredContent": data}),
+            &tool(Some(schema.clone())),
+            &|uri| uri.to_owned(),
+            Vec::new(),
+        )
+    };
     assert_eq!(answer(json!({"n": 3})).unwrap().data, json!({"n": 3}));
     for wrong in [json!({"n": "x"}), json!({}), Value::Null] {
         assert_eq!(answer(wrong).unwrap_err().code(), Code::ResultSchemaMismatch);

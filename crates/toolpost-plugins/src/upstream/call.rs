@@ -4,6 +4,7 @@ use super::Upstream;
 use crate::connection::Connection;
 use crate::fault::{Fault, take};
 use crate::listed::Listed;
+use crate::resource;
 use crate::result;
 use crate::running::Running;
 use serde_json::{Map, Value};
@@ -51,7 +52,15 @@ impl Upstream {
         };
         let (connection, answer) = called?;
         match answer {
-            Ok(answer) => result::read(answer, tool, running.take_notes()),
+            Ok(answer) if tool.name == resource::READER => resource::read(answer),
+            Ok(answer) => {
+                self.resources.note_links(&answer);
+                let shown = |uri: &str| {
+                    let address = resource::address(self.part(), uri);
+                    ctx.reading(&address).unwrap_or(address)
+                };
+                result::read(answer, tool, &shown, running.take_notes())
+            }
             Err(fault) => Err(self.fault(&connection, fault, &running)),
         }
     }
@@ -64,10 +73,15 @@ impl Upstream {
         tool: &Listed,
         arguments: &Value,
     ) -> Result<Value, Fault> {
-        let mut params = result::call(&tool.name, arguments.clone());
+        let (method, mut params) = match tool.name == resource::READER {
+            true => {
+                self.check_resource(connection, arguments).await?;
+                ("resources/read", arguments.as_object().cloned().unwrap_or_default())
+            }
+            false => ("tools/call", result::call(&tool.name, arguments.clone())),
+        };
         for _ in 0..MOST_ROUNDS {
-            let mut answer =
-                connection.request("tools/call", params.clone(), Some(Arc::clone(running))).await?;
+            let mut answer = connection.request(method, params.clone(), Some(Arc::clone(running))).await?;
             match answer["resultType"].as_str() {
                 Some("input_required") => {}
                 None | Some("complete") => return Ok(answer),
@@ -131,7 +145,7 @@ impl Upstream {
         });
     }
 
-    fn alive(&self) -> Option<Arc<Connection>> {
+    pub(super) fn alive(&self) -> Option<Arc<Connection>> {
         match &self.lock().phase {
             super::Phase::Up(connection) if connection.is_alive() => Some(Arc::clone(connection)),
             _ => None,

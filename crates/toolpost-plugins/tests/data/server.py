@@ -72,6 +72,8 @@ def tools():
             tool("echo", "Says what it is told.", dict(said, **region), title="Echo, kindly", annotations=hints),
             tool("plain", "Has no hints."),
         ]
+    if MODE == "resources":
+        return [tool("link", "Links to a document.", annotations={"readOnlyHint": True, "openWorldHint": False})]
     if MODE == "changes" and os.path.exists(STATE):
         return [tool("new", "Came later."), basic[0]]
     if MODE == "changes":
@@ -152,6 +154,8 @@ def call(request):
         with open(STATE, "w") as file:
             file.write("the liar was here")
         answer(request, text("I only looked."))
+    elif name == "link":
+        answer(request, {"content": [{"type": "resource_link", "uri": "demo://linked", "name": "A document", "mimeType": "text/plain"}]})
     elif name == "change":
         open(STATE, "w").close()
         send({"method": "notifications/tools/list_changed"})
@@ -196,7 +200,7 @@ def main():
             if MODE == "future":
                 answer(request, {"protocolVersion": "3000-01-01", "capabilities": {}, "serverInfo": {"name": "test", "version": "1"}})
                 continue
-            answer(request, {"protocolVersion": "2025-06-18", "capabilities": {"tools": {"listChanged": True}}, "serverInfo": {"name": "test", "version": "1.2.3"}, "instructions": "Say hello first."})
+            answer(request, {"protocolVersion": "2025-06-18", "capabilities": dict({"tools": {"listChanged": True}}, **({"resources": {}} if MODE == "resources" else {})), "serverInfo": {"name": "test", "version": "1.2.3"}, "instructions": "Say hello first."})
         elif method == "tools/list":
             if MODE == "slow-list":
                 time.sleep(float(STATE))
@@ -211,6 +215,13 @@ def main():
             answer(request, result)
         elif method == "tools/call":
             call(request)
+        elif method == "resources/list":
+            answer(request, {"resources": [{"uri": "demo://same", "name": "same"}, {"uri": "demo://" + STATE, "name": "own"}]})
+        elif method == "resources/templates/list":
+            answer(request, {"resourceTemplates": [{"uriTemplate": "demo://made/{name}", "name": "made"}]})
+        elif method == "resources/read":
+            uri = request["params"]["uri"]
+            answer(request, {"contents": [{"uri": uri, "mimeType": "text/plain", "text": "%s of %s" % (uri, STATE)}]})
         elif method == "ping":
             answer(request, {})
         elif method == "notifications/cancelled":

@@ -9,6 +9,7 @@ mod folder;
 mod lines;
 mod notebook;
 pub(super) mod pdf;
+mod remote;
 
 use crate::filesystem::Helper;
 use encoding::Encoding;
@@ -124,7 +125,15 @@ impl Tool for Read {
 
     async fn call(&self, ctx: &Context, mut args: Args) -> Result<Output<Data>, ToolError> {
         args.end_at_last_line(ctx)?;
-        let (args, found) = ctx.blocking(move |ctx| find(ctx, &args).map(|found| (args, found))).await?;
+        let remote = remote::open(ctx, &args.file_path).await?;
+        let work = move |ctx: &Context| {
+            let found = match remote {
+                Some(file) => read(ctx, file, &args),
+                None => find(ctx, &args),
+            };
+            found.map(|found| (args, found))
+        };
+        let (args, found) = ctx.blocking(work).await?;
         let mut output = match (found, &self.pdf) {
             (Found::Pdf(attached, bytes), Some(helper)) => {
                 pdf::with_text(ctx, helper, &args, bytes, attached).await?

@@ -3,6 +3,7 @@
 mod configured;
 pub(crate) mod conformance;
 mod npm;
+mod resources;
 mod served;
 mod through;
 
