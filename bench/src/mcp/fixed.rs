@@ -29,6 +29,8 @@ pub(crate) fn serve() -> Result<()> {
         structured: false,
         session: None,
         list_wait: std::time::Duration::ZERO,
+        answer_wait: std::time::Duration::from_secs(60),
+        state_key: Arc::new(|| None),
     };
     let server = Server::new(Executor::new(), context, options);
     let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

@@ -14,6 +14,11 @@ pub trait Confirm: Send + Sync {
     /// Asks, and waits for the answer. Dropping the future withdraws the question.
     fn confirm<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Answer>;
 
+    /// Asks several questions at once; the answers in order. Each answer is to its own question, also where two read alike.
+    fn confirm_all<'a>(&'a self, questions: &'a [Question]) -> BoxFuture<'a, Vec<Answer>> {
+        Box::pin(futures_util::future::join_all(questions.iter().map(|question| self.confirm(question))))
+    }
+
     /// Whether a preview of what would change is worth computing, because somebody will look at it.
     fn wants_preview(&self) -> bool {
         false

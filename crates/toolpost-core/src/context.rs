@@ -540,6 +540,12 @@ impl Context {
         self.ask(&question).await
     }
 
+    /// Waits for something that does not count against the time-out, such as a person who is asked by another call.
+    pub async fn while_paused<T>(&self, wait: impl Future<Output = T> + Send) -> T {
+        let _pause = self.call.deadline.pause();
+        wait.await
+    }
+
     pub(crate) async fn ask(&self, question: &Question) -> Answer {
         if self.has_ended() {
             return Answer::No("the call has ended".to_owned());
@@ -707,6 +713,11 @@ impl Context {
         let host = Host { events: Arc::new(NoEvents), ..(*self.host).clone() };
         let call = Running { confirm: Arc::new(NobodyThere), ..(*self.call).clone() };
         Context { host: Arc::new(host), call: Arc::new(call) }
+    }
+
+    /// The same call, where others are asked.
+    pub(crate) fn asking(&self, confirm: Arc<dyn Confirm>) -> Context {
+        self.derive(Running { confirm, ..(*self.call).clone() })
     }
 
     pub(crate) fn running(&self) -> &Running {

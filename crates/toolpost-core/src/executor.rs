@@ -19,6 +19,7 @@ mod run;
 mod stats;
 mod steps;
 mod to_come;
+mod together;
 mod turns;
 
 pub use builder::ExecutorBuilder;
@@ -104,7 +105,8 @@ impl Executor {
     }
 
     /// Runs several calls, results in order: those of parallel-safe tools side by side, the others one after another
-    /// beside them. All of them see the same registry.
+    /// beside them. All of them see the same registry. Whatever the policy asks about any of them is asked at once, and
+    /// answered, before the first one runs.
     pub async fn call_all(&self, ctx: &Context, calls: Vec<Call>) -> Vec<Outcome> {
         self.run_all_in(ctx.tools().snapshot(), ctx, calls).await
     }

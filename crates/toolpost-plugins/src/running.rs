@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use toolpost_core::host::BoxFuture;
 use toolpost_core::{Answer, Context};
 
 /// So many reports of progress are passed on within a second; more tell nobody anything.
@@ -116,16 +117,47 @@ impl Running {
     }
 }
 
-/// The call that a question is for which does not say so: the only one that runs. Where there are several, each is told
-/// why the answer was no.
-pub(crate) fn only(mut all: Vec<Arc<Running>>) -> Option<Arc<Running>> {
-    let last = all.pop()?;
-    if all.is_empty() {
-        return Some(last);
+/// The answer to a question that does not say for which of these calls it is. Where they are of one session, its person
+/// is asked once, through any call that is not waiting for an answer already. Calls of several sessions decline, and each
+/// is told why.
+pub(crate) async fn asked_by_any(all: Vec<Arc<Running>>, params: &Map<String, Value>) -> Value {
+    let session = all.first().map(|running| running.ctx.session().to_owned());
+    let is_of_one = all.iter().all(|running| Some(running.ctx.session()) == session.as_deref());
+    let is_free = |running: &&Arc<Running>| !running.is_asking.load(Ordering::Acquire);
+    let free: Vec<Arc<Running>> = all.iter().filter(is_free).cloned().collect();
+    let mut rest = match (all.len(), free.is_empty()) {
+        // It says by itself why it declines.
+        (1, _) => all,
+        (_, false) if is_of_one => free,
+        _ => {
+            let note =
+                "it asked something while several calls ran, and did not say for which; it was declined";
+            all.iter().for_each(|running| running.note(note.to_owned()));
+            return json!({"action": "decline"});
+        }
+    };
+    let mut answer = json!({"action": "decline"});
+    while let Some(running) = rest.pop() {
+        answer = waited_by(&rest, running.asked(params)).await;
+        // A call that ends withdraws its question: it was another's.
+        if !running.ctx.cancel().is_cancelled() {
+            break;
+        }
+        rest.retain(|running| !running.ctx.cancel().is_cancelled());
     }
-    let note = "it asked something while several calls ran, and did not say for which; it was declined";
-    all.into_iter().chain([last]).for_each(|running| running.note(note.to_owned()));
-    None
+    answer
+}
+
+/// Waits for an answer while the time of these calls stands still, of which one may be waiting for it.
+fn waited_by<'a>(
+    calls: &'a [Arc<Running>],
+    answer: impl Future<Output = Value> + Send + 'a,
+) -> BoxFuture<'a, Value> {
+    let mut answer: BoxFuture<'a, Value> = Box::pin(answer);
+    for call in calls {
+        answer = Box::pin(call.ctx.while_paused(answer));
+    }
+    answer
 }
 
 fn message(params: &Map<String, Value>) -> String {

@@ -3,7 +3,7 @@
 use crate::client::Client;
 use crate::extension::Extension;
 use crate::session::{Outlet, Session};
-use crate::{Server, list, listen, prompt, resource, tool};
+use crate::{Server, list, listen, prompt, resource, task, tool};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -19,6 +19,8 @@ pub(crate) struct Exchange {
     pub(crate) id: Value,
     /// Fires when the answer is not wanted any more.
     pub(crate) cancel: CancellationToken,
+    /// Whether that may only mean that the connection was lost, so that the client may come again.
+    pub(crate) may_return: bool,
 }
 
 impl Server {
@@ -52,11 +54,11 @@ impl Server {
             ("server/discover", true) => self.discover(&exchange.client),
             ("subscriptions/listen", true) => listen::run(self, exchange, &params).await,
             ("tasks/get" | "tasks/update" | "tasks/cancel", true) => {
-                self.tasks.answer(exchange, method, params)?
+                task::answer(self, exchange, method, params).await?
             }
             ("ping", false) => json!({}),
             _ => match &self.extension {
-                Some(extension) => self.more(&**extension, exchange, method, params).await?,
+                Some(extension) => self.more(extension, exchange, method, params).await?,
                 None => return Err(RpcError::no_method(method)),
             },
         };
@@ -69,7 +71,7 @@ impl Server {
     /// The methods that only an extension has.
     async fn more(
         &self,
-        extension: &dyn Extension,
+        extension: &Arc<dyn Extension>,
         exchange: &Exchange,
         method: &str,
         params: Map<String, Value>,

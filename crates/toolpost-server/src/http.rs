@@ -48,6 +48,7 @@ pub(crate) async fn serve(server: &Arc<Server>, listener: Listener, admission: A
         ended.cancelled().await;
         endpoint.tasks.close();
         let _ = tokio::time::timeout(GRACE, endpoint.tasks.wait()).await;
+        let _ = tokio::time::timeout(GRACE, server.pending.all_ended()).await;
     };
     tokio::join!(listener.serve(admission, routes, ended.clone()), answered);
 }
@@ -169,7 +170,8 @@ impl Endpoint {
         };
         let (outlet, opened) = Opened::new(is_modern.then(|| running.cancel.clone()));
         let cancel = running.cancel.clone();
-        let exchange = Exchange { session, client, outlet: outlet.clone(), id, cancel };
+        let exchange =
+            Exchange { session, client, outlet: outlet.clone(), id, cancel, may_return: is_modern };
         let server = Arc::clone(&self.server);
         let work = self.tasks.track_future(async move {
             let result = server.answer(&exchange, &method, params).await;

@@ -11,8 +11,10 @@ mod http;
 mod list;
 mod listen;
 mod output;
+mod pending;
 mod progress;
 mod prompt;
+mod report;
 mod resource;
 mod seal;
 mod session;
@@ -25,13 +27,14 @@ mod virtual_file;
 pub use client::Client;
 pub use client_call::ClientCall;
 pub use extension::{Extension, TaskStart};
+pub use seal::StateKey;
 
+use pending::PendingCalls;
 use seal::Seal;
 use session::Session;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use task::Tasks;
 use tokio::sync::OnceCell;
 use toolpost_core::registry::ToolSource;
 use toolpost_core::{Context, Executor, ToolError};
@@ -59,6 +62,11 @@ pub struct Options {
     pub session: Option<String>,
     /// How long the first list of tools waits for servers that are starting. No greeting waits for them.
     pub list_wait: Duration,
+    /// How long a call waits for an answer of its client. After that it is cancelled.
+    pub answer_wait: Duration,
+    /// What the state of calls that wait is sealed with. With a secret that outlives the process, a server that is started
+    /// later can say what such a call has done.
+    pub state_key: StateKey,
 }
 
 /// A server of the tools of one executor.
@@ -67,7 +75,7 @@ pub struct Server {
     context: Context,
     options: Options,
     seal: Seal,
-    tasks: Tasks,
+    pending: PendingCalls,
     extension: Option<Arc<dyn Extension>>,
     /// Filled when the first list of tools has waited for the servers of other tools.
     servers_awaited: OnceCell<()>,
@@ -100,7 +108,7 @@ impl Server {
         options: Options,
         extension: Option<Arc<dyn Extension>>,
     ) -> Arc<Server> {
-        let (seal, tasks) = (Seal::new(), Tasks::default());
+        let (seal, pending) = (Seal::new(Arc::clone(&options.state_key)), PendingCalls::default());
         let servers_awaited = OnceCell::new();
         let has_started_servers = AtomicBool::new(false);
         Arc::new(Server {
@@ -108,7 +116,7 @@ impl Server {
             context,
             options,
             seal,
-            tasks,
+            pending,
             extension,
             servers_awaited,
             has_started_servers,

@@ -2,7 +2,7 @@
 
 use crate::session::Outlet;
 use serde_json::{Map, Value};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 use toolpost_core::Event;
 use toolpost_core::event::{EventKind, EventSink};
@@ -13,15 +13,17 @@ const LONGEST: usize = 300;
 
 /// Tells one client of one call.
 pub(crate) struct Progress {
-    token: Value,
     has_messages: bool,
-    outlet: Arc<dyn Outlet>,
     cancel: CancellationToken,
-    last: Mutex<f64>,
+    heard_by: Mutex<Option<Hearer>>,
 }
 
-/// More than any progress: nothing is told any more.
-const OVER: f64 = f64::INFINITY;
+/// The request that is told.
+struct Hearer {
+    token: Value,
+    outlet: Arc<dyn Outlet>,
+    last: f64,
+}
 
 impl Progress {
     /// Nothing is told once `cancel` has fired.
@@ -31,25 +33,39 @@ impl Progress {
         outlet: Arc<dyn Outlet>,
         cancel: CancellationToken,
     ) -> Progress {
-        Progress { token, has_messages, outlet, cancel, last: Mutex::new(-1.0) }
+        let heard_by = Mutex::new(Some(Hearer { token, outlet, last: -1.0 }));
+        Progress { has_messages, cancel, heard_by }
     }
 
-    /// The call has ended; what comes later would follow its answer.
+    /// The call has ended, or its request was answered: what comes later would follow the answer.
     pub(crate) fn end(&self) {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = OVER;
+        *self.heard_by() = None;
+    }
+
+    /// From now on another request is told, by a token of its own.
+    pub(crate) fn attach(&self, token: Value, outlet: Arc<dyn Outlet>) {
+        *self.heard_by() = Some(Hearer { token, outlet, last: -1.0 });
+    }
+
+    /// This request has been answered.
+    pub(crate) fn detach(&self, outlet: &Arc<dyn Outlet>) {
+        self.heard_by().take_if(|hearer| Arc::ptr_eq(&hearer.outlet, outlet));
+    }
+
+    fn heard_by(&self) -> MutexGuard<'_, Option<Hearer>> {
+        self.heard_by.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn tell(&self, title: &str, metadata: &Value) {
         let number = |key: &str| metadata.get(key).and_then(Value::as_f64);
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if *last == OVER || self.cancel.is_cancelled() {
-            return;
-        }
+        let mut heard_by = self.heard_by();
+        let Some(hearer) = heard_by.as_mut().filter(|_| !self.cancel.is_cancelled()) else { return };
         // It must grow, whatever a tool says of itself.
-        let progress = number("progress").filter(|one| *one > *last).unwrap_or((*last).floor() + 1.0);
-        *last = progress;
+        let last = hearer.last;
+        let progress = number("progress").filter(|one| *one > last).unwrap_or(last.floor() + 1.0);
+        hearer.last = progress;
         let mut params = Map::new();
-        params.insert("progressToken".to_owned(), self.token.clone());
+        params.insert("progressToken".to_owned(), hearer.token.clone());
         params.insert("progress".to_owned(), plain(progress));
         if let Some(total) = number("total") {
             params.insert("total".to_owned(), plain(total));
@@ -58,7 +74,7 @@ impl Progress {
             params.insert("message".to_owned(), message(title, metadata).into());
         }
         // Under the lock, so that a smaller number never follows a larger one.
-        self.outlet.send(message::notification("notifications/progress", &Value::Object(params)));
+        hearer.outlet.send(message::notification("notifications/progress", &Value::Object(params)));
     }
 }
 

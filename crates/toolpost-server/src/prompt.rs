@@ -4,25 +4,60 @@ use crate::Server;
 use crate::client_call::ClientCall;
 use crate::dispatch::Exchange;
 use crate::extension::Extension;
-use crate::tool;
+use crate::pending::{self, Begun, Recalled, Subject};
+use crate::report;
 use serde_json::{Map, Value};
 use std::sync::Arc;
+use toolpost_core::text::id::new_shared_id;
 use toolpost_mcp::RpcError;
 
 pub(crate) async fn get(
     server: &Server,
-    extension: &dyn Extension,
+    extension: &Arc<dyn Extension>,
     exchange: &Exchange,
     mut params: Map<String, Value>,
 ) -> Result<Value, RpcError> {
     let name = params.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
     let arguments = params.get("arguments").cloned().unwrap_or_default();
-    let subject = || tool::subject(exchange.session.context.session(), &name, &arguments);
-    let answers = tool::answers(server, exchange, &mut params, subject)?;
-    let (session, outlet) = (Arc::clone(&exchange.session), Arc::clone(&exchange.outlet));
-    let call = ClientCall::new(exchange.client.clone(), session, outlet, false, answers);
-    tokio::select! {
-        result = extension.prompt(&call, &name, &arguments) => result,
-        wanted = call.wants_input() => Ok(tool::input_required(server, &subject(), &call, wanted)),
+    let subject = Subject { method: "prompts/get", name: name.clone(), arguments: arguments.clone() };
+    let is_modern = exchange.client.is_modern();
+    let mut answers = if is_modern { pending::answers(&mut params) } else { Map::new() };
+    if let Some(state) = params.remove("requestState").filter(|_| is_modern) {
+        return match pending::recall(server, &exchange.session, &state, &subject).await? {
+            Recalled::Pending(found) => {
+                found.deliver(answers);
+                found.follow(server, exchange, None, None).await
+            }
+            Recalled::Gone(id) => {
+                let why = "it is not in this server any more";
+                Err(RpcError::internal(report::gone(server, &name, &id, why).await))
+            }
+        };
     }
+    answers.retain(|key, _| !ClientCall::is_question(key));
+    let client_call = Arc::new(ClientCall::new(
+        exchange.client.clone(),
+        Arc::clone(&exchange.session),
+        Arc::clone(&exchange.outlet),
+        false,
+        server.options.answer_wait,
+        answers,
+    ));
+    let (called, extension) = (Arc::clone(&client_call), Arc::clone(extension));
+    let work = async move { extension.prompt(&called, &name, &arguments).await };
+    if !is_modern {
+        return work.await;
+    }
+    let cancel = exchange.session.cancel.child_token();
+    let ended = cancel.clone();
+    // A prompt knows no cancellation: it is dropped.
+    let work = Box::pin(async move {
+        tokio::select! {
+            biased;
+            () = ended.cancelled() => Err(RpcError::internal("the prompt was cancelled")),
+            result = work => result,
+        }
+    });
+    let id = new_shared_id(server.context.clock().now_ms());
+    Begun { id, subject, client_call, progress: None, cancel, work }.run(server, exchange, None).await
 }

@@ -64,18 +64,18 @@ async fn serve_all(server: &Arc<Server>) {
     lines.finish(|line| connection.take(line));
     session.close();
     tokio::select! {
-        () = idle(&session) => {}
+        () = idle(server, &session) => {}
         () = session.cancel.cancelled() => {}
         () = tokio::time::sleep(GRACE) => {}
     }
     session.cancel.cancel();
-    let _ = tokio::time::timeout(CLEANUP, idle(&session)).await;
+    let _ = tokio::time::timeout(CLEANUP, idle(server, &session)).await;
     out.close();
     let _ = tokio::time::timeout(GRACE, writer).await;
 }
 
-async fn idle(session: &Session) {
-    while !session.is_idle() {
+async fn idle(server: &Server, session: &Session) {
+    while !session.is_idle() || !server.pending.is_idle() {
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }
@@ -152,6 +152,7 @@ impl Connection {
             outlet: self.out.clone(),
             id,
             cancel: running.cancel.clone(),
+            may_return: false,
         };
         let (server, out) = (Arc::clone(&self.server), Arc::clone(&self.out));
         tokio::spawn(async move {

@@ -5,13 +5,14 @@ use crate::client_call::ClientCall;
 use crate::dispatch::Exchange;
 use crate::extension::TaskStart;
 use crate::output::{self, Reader};
+use crate::pending::{self, Begun, Recalled, Subject};
 use crate::progress::Progress;
+use crate::report;
 use crate::structured::Shape;
-use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
+use serde_json::{Map, Value};
 use std::sync::Arc;
-use tokio_util::task::AbortOnDropHandle;
-use toolpost_core::text::hex;
+use std::time::Duration;
+use toolpost_core::text::id::new_shared_id;
 use toolpost_core::{Call, Code, Context, Executor, Registry};
 use toolpost_mcp::{Revision, RpcError};
 
@@ -28,39 +29,52 @@ pub(crate) async fn call(
         Some(arguments @ Value::Object(_)) => arguments,
         Some(_) => return Err(RpcError::params("`arguments` is an object")),
     };
+    let subject = Subject { method: "tools/call", name, arguments };
+    let is_modern = exchange.client.is_modern();
+    let answers = if is_modern { pending::answers(&mut params) } else { Map::new() };
+    if let Some(state) = params.remove("requestState").filter(|_| is_modern) {
+        return answered(server, exchange, (&state, answers), &subject, &params).await;
+    }
+    begin(server, exchange, subject, answers, &params).await
+}
+
+/// A call that its client makes for the first time, or anew.
+async fn begin(
+    server: &Server,
+    exchange: &Exchange,
+    subject: Subject,
+    mut answers: Map<String, Value>,
+    params: &Map<String, Value>,
+) -> Result<Value, RpcError> {
     let session = &exchange.session;
     let registry = session.context.tools();
+    let name = subject.name.as_str();
     // A tool of a server that has yet to start may still come: the executor waits for it.
-    if !registry.has(&name)
-        && registry.snapshot().find(&name, session.context.dialect()).is_err()
-        && registry.sources_of(&name).is_empty()
+    if !registry.has(name)
+        && registry.snapshot().find(name, session.context.dialect()).is_err()
+        && registry.sources_of(name).is_empty()
     {
-        return Err(RpcError::params(server.executor.unknown_tool(&session.context, &name).message()));
+        return Err(RpcError::params(server.executor.unknown_tool(&session.context, name).message()));
     }
-    // Only what must be known again in another round is worth a hash, and only a modern client is asked by ending its call.
-    let asked_again = if exchange.client.is_modern() { arguments.clone() } else { Value::Null };
-    let subject = || self::subject(session.context.session(), &name, &asked_again);
-    let answers = answers(server, exchange, &mut params, subject)?;
-    let says_yes = server.options.says_yes;
+    // A yes to the policy's question counts only for the call that asked it, which the state would lead to.
+    answers.retain(|key, _| !ClientCall::is_question(key));
     let client_call = Arc::new(ClientCall::new(
         exchange.client.clone(),
         Arc::clone(session),
         Arc::clone(&exchange.outlet),
-        says_yes,
+        server.options.says_yes,
+        server.options.answer_wait,
         answers,
     ));
-    let is_followed = exchange.client.can_follow_tasks();
-    let task = match &server.extension {
-        Some(extension) => extension.task(&name, &client_call)?,
-        None => TaskStart::default(),
-    };
-    // Of its own, because a call may also end to wait for an answer, or go on when the request has been answered.
-    let cancel = if is_followed { session.cancel.child_token() } else { exchange.cancel.child_token() };
+    let limit = task_limit(server, exchange, name, &client_call)?;
+    let is_modern = exchange.client.is_modern();
+    // A call that may be kept does not end with the request that it came with.
+    let cancel = if is_modern { session.cancel.child_token() } else { exchange.cancel.child_token() };
     let mut context = session.context.rebuild().cancel(cancel.clone()).confirm(client_call.clone());
-    let progress = params.get("_meta").and_then(|meta| meta.get("progressToken")).map(|token| {
+    let progress = progress_token(params).map(|token| {
         let has_messages = exchange.client.revision >= Revision::V2025_03_26;
         let outlet = Arc::clone(&exchange.outlet);
-        Arc::new(Progress::new(token.clone(), has_messages, outlet, cancel.clone()))
+        Arc::new(Progress::new(token, has_messages, outlet, cancel.clone()))
     });
     if let Some(progress) = &progress {
         context = context.events(progress.clone());
@@ -68,53 +82,70 @@ pub(crate) async fn call(
     if server.extension.is_some() {
         context = context.extra(Arc::clone(&client_call));
     }
-    let mut call = Call::new(name.as_str(), arguments);
+    let id = new_shared_id(server.context.clock().now_ms());
+    // What must be known again when it is answered is only kept for clients that are asked in this way.
+    let arguments = if is_modern { subject.arguments.clone() } else { Value::Null };
+    let mut call = Call::new(name, subject.arguments).id(Arc::clone(&id));
+    let subject = Subject { name: call.tool.clone(), arguments, method: subject.method };
     if let Some(timeout) = server.options.timeout {
         call = call.timeout(timeout);
     }
-    let executor = server.executor.clone();
     let made = Made {
-        executor,
+        executor: server.executor.clone(),
         context: context.build(),
         call,
         client_call: Arc::clone(&client_call),
         progress: progress.clone(),
         is_structured: server.options.structured,
     };
-    if let (true, TaskStart::After(limit)) = (is_followed, task) {
-        let mut running = AbortOnDropHandle::new(tokio::spawn(made.run()));
-        return tokio::select! {
-            biased;
-            result = &mut running => result.unwrap_or_else(|error| Err(RpcError::internal(error.to_string()))),
-            () = exchange.cancel.cancelled() => {
-                cancel.cancel();
-                // Nobody hears of it, but what it has started must have ended.
-                let _ = running.await;
-                Ok(json!({}))
-            }
-            wanted = client_call.wants_input(), if !limit.is_zero() => {
-                cancel.cancel();
-                let _ = running.await;
-                Ok(input_required(server, &subject(), &client_call, wanted))
-            }
-            () = tokio::time::sleep(limit) => {
-                if let Some(progress) = progress {
-                    progress.end();
-                }
-                server.tasks.add(session, running, client_call, cancel)
-            }
-        };
+    if !is_modern {
+        return made.run().await;
     }
-    let mut running = std::pin::pin!(made.run());
-    tokio::select! {
-        biased;
-        result = &mut running => result,
-        wanted = client_call.wants_input() => {
-            cancel.cancel();
-            let _ = running.await;
-            Ok(input_required(server, &subject(), &client_call, wanted))
+    let work = Box::pin(made.run());
+    Begun { id, subject, client_call, progress, cancel, work }.run(server, exchange, limit).await
+}
+
+/// A request that brings answers to a call: the call itself goes on, and is not made again.
+async fn answered(
+    server: &Server,
+    exchange: &Exchange,
+    (state, answers): (&Value, Map<String, Value>),
+    subject: &Subject,
+    params: &Map<String, Value>,
+) -> Result<Value, RpcError> {
+    match pending::recall(server, &exchange.session, state, subject).await? {
+        Recalled::Pending(found) => {
+            found.deliver(answers);
+            let limit = task_limit(server, exchange, &subject.name, &found.client_call)?;
+            found.follow(server, exchange, limit, progress_token(params)).await
+        }
+        Recalled::Gone(id) => {
+            let why = "it is not in this server any more, which was started again or has given it up";
+            report::lost(server, &subject.name, &id, why, &exchange.client).await
         }
     }
+}
+
+/// The time after which a call becomes a task; none where it never does.
+fn task_limit(
+    server: &Server,
+    exchange: &Exchange,
+    name: &str,
+    client_call: &ClientCall,
+) -> Result<Option<Duration>, RpcError> {
+    let start = match &server.extension {
+        Some(extension) => extension.task(name, client_call)?,
+        None => TaskStart::default(),
+    };
+    Ok(match start {
+        TaskStart::After(limit) if exchange.client.can_follow_tasks() => Some(limit),
+        TaskStart::After(_) | TaskStart::Never => None,
+    })
+}
+
+/// The token under which a request wants to hear of progress.
+fn progress_token(params: &Map<String, Value>) -> Option<Value> {
+    params.get("_meta").and_then(|meta| meta.get("progressToken")).cloned()
 }
 
 /// A call with all it needs.
@@ -160,75 +191,4 @@ fn shape(tools: &Registry, tool: &str) -> Shape {
     let entry = tools.get(tool);
     let prepared = entry.as_ref().and_then(|entry| entry.prepared().ok());
     Shape::of(prepared.and_then(|prepared| prepared.definition.output.as_ref()))
-}
-
-/// The result of a call that cannot go on without its client.
-pub(crate) fn input_required(
-    server: &Server,
-    subject: &str,
-    client_call: &ClientCall,
-    wanted: Map<String, Value>,
-) -> Value {
-    let state = json!({"of": subject, "answers": client_call.answers()});
-    json!({
-        "resultType": "input_required",
-        "inputRequests": wanted,
-        "requestState": server.seal.seal(&state),
-    })
-}
-
-/// What was answered in earlier rounds of this call and in this one. A yes to the policy's question counts only with
-/// the state that came with the question, so that it is to this call and to no other.
-pub(crate) fn answers(
-    server: &Server,
-    exchange: &Exchange,
-    params: &mut Map<String, Value>,
-    subject: impl FnOnce() -> String,
-) -> Result<Map<String, Value>, RpcError> {
-    let mut answers = Map::new();
-    if !exchange.client.is_modern() {
-        return Ok(answers);
-    }
-    let state = params.remove("requestState");
-    let has_state = state.is_some();
-    if let Some(state) = state {
-        let mut state = state.as_str().and_then(|state| server.seal.open(state)).ok_or_else(|| {
-            RpcError::params(
-                "requestState was changed, used before, or is too old; make the call again without it",
-            )
-        })?;
-        if state["of"].as_str() != Some(&subject()) {
-            return Err(RpcError::params("requestState is of another call; make this one without it"));
-        }
-        if let Value::Object(earlier) = state["answers"].take() {
-            answers = earlier;
-        }
-    }
-    if let Some(Value::Object(more)) = params.remove("inputResponses") {
-        let counts = |(key, answer): &(String, Value)| {
-            is_answer(answer) && (has_state || !ClientCall::is_question(key))
-        };
-        answers.extend(more.into_iter().filter(counts));
-    }
-    Ok(answers)
-}
-
-/// Whether this answers a form, a request for a message or one for roots; anything else is asked for again.
-pub(crate) fn is_answer(answer: &Value) -> bool {
-    let content = answer.get("content");
-    match answer.get("action").and_then(Value::as_str) {
-        Some("accept") => content.is_none_or(Value::is_object),
-        Some("decline" | "cancel") => true,
-        Some(_) => false,
-        None => {
-            answer.get("roots").is_some_and(Value::is_array)
-                || content.is_some() && answer.get("role").is_some()
-        }
-    }
-}
-
-/// What a state belongs to: this very call of this very session.
-pub(crate) fn subject(session: &str, name: &str, arguments: &Value) -> String {
-    let text = json!([session, name, arguments]).to_string();
-    hex(&Sha256::digest(text)[..16])
 }

@@ -58,7 +58,7 @@ pub(crate) use roots::{cwd, open_disk, roots, virtual_session};
 pub(crate) use schema::schema;
 pub use servers::{ServerReport, ServerState, Servers, secrets};
 pub(crate) use stores::Removed;
-pub(crate) use token::token;
+pub(crate) use token::{state_key, token};
 pub(crate) use trust::{State, Trusted};
 
 use crate::cli::Flags;
@@ -122,6 +122,8 @@ pub struct Config {
     pub structured: bool,
     /// How long the first list of tools waits for MCP servers that are starting.
     pub list_wait: Duration,
+    /// How long a call over MCP waits for an answer of its client.
+    pub answer_wait: Duration,
     /// What the user should hear before anything runs: keys that mean nothing, settings that wait for trust.
     pub notes: Vec<String>,
     /// The warning that the enclosing repository is not used, if it is another user's.
@@ -263,6 +265,7 @@ impl Config {
             timeout: keys.timeout.first().map(|timeout| timeout.value),
             packs: keys.packs.first().map(|packs| packs.value.0.clone()),
             structured: keys.structured.first().is_some_and(|structured| structured.value),
+            answer_wait: keys.answer_wait.first().map_or(ANSWER_WAIT, |wait| wait.value),
             list_wait: keys.list_wait.first().map_or(LIST_WAIT, |wait| wait.value),
             notes: notes(&values).into_iter().chain(foreign_repository.clone()).collect(),
             foreign_repository,
@@ -327,6 +330,9 @@ fn can_be_written(data: Option<&Path>) -> bool {
 
 /// How long the first list of tools waits for servers where nothing is said.
 const LIST_WAIT: Duration = Duration::from_secs(2);
+
+/// How long a call waits for an answer where nothing is said.
+const ANSWER_WAIT: Duration = Duration::from_secs(3600);
 
 /// Tells a server that we start that it is one.
 const UPSTREAM: &str = "TOOLPOST_UPSTREAM";

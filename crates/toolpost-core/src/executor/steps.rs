@@ -8,6 +8,7 @@ use super::decide::{self, Consent, Decided};
 use super::guard::with_run_by_git;
 use super::hook::{Changed, Hooks};
 use super::to_come::to_come;
+use super::together::{Member, Together};
 use super::{Executor, MAX_CALL_DEPTH, budget, payload_message, run};
 use crate::access::{Access, Resource};
 use crate::capability::{Capabilities, Capability};
@@ -20,6 +21,7 @@ use crate::policy::{Effect, Policy, Remedy};
 use crate::registry::{Entry, Prepared, Resolved, Snapshot};
 use crate::tool::{OutputBudget, Spec};
 use futures_util::FutureExt;
+use futures_util::future::Either;
 use serde_json::Value;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
@@ -251,7 +253,7 @@ impl Executor {
         call: Call,
     ) -> crate::host::BoxFuture<'a, Outcome> {
         let found = snapshot.find(&call.tool, parent.dialect());
-        self.run_found(snapshot, found, parent, call)
+        self.run_found(snapshot, found, parent, call, None)
     }
 
     /// Several calls: see [`Executor::call_all`].
@@ -261,31 +263,23 @@ impl Executor {
         ctx: &Context,
         calls: Vec<Call>,
     ) -> Vec<Outcome> {
-        let total = calls.len();
-        let (mut beside, mut in_turn) = (Vec::new(), Vec::new());
-        for (index, call) in calls.into_iter().enumerate() {
+        // A call alone has nobody to wait for.
+        let together = (calls.len() > 1).then(|| Together::new(ctx.running().confirm.clone(), calls.len()));
+        let mut in_turn = 0;
+        let runs = calls.into_iter().map(|call| {
             let found = snapshot.find(&call.tool, ctx.dialect());
             let is_safe = found.as_ref().is_ok_and(|found| found.entry.spec().facts.parallel_safe);
-            let list = if is_safe { &mut beside } else { &mut in_turn };
-            list.push((index, found, call));
+            let place = (!is_safe).then_some(in_turn);
+            in_turn += usize::from(!is_safe);
+            let member = together.as_ref().map(|together| together.member(place));
+            self.run_found(snapshot.clone(), found, ctx, call, member)
+        });
+        let runs = pin!(futures_util::future::join_all(runs.collect::<Vec<_>>()));
+        let Some(together) = &together else { return runs.await };
+        match futures_util::future::select(runs, pin!(together.ask_all())).await {
+            Either::Left((outcomes, _)) => outcomes,
+            Either::Right(((), runs)) => runs.await,
         }
-        let beside = futures_util::future::join_all(beside.into_iter().map(|(index, found, call)| {
-            let snapshot = snapshot.clone();
-            async move { (index, self.run_found(snapshot, found, ctx, call).await) }
-        }));
-        let in_turn = async {
-            let mut outcomes = Vec::new();
-            for (index, found, call) in in_turn {
-                outcomes.push((index, self.run_found(snapshot.clone(), found, ctx, call).await));
-            }
-            outcomes
-        };
-        let (beside, in_turn) = Box::pin(futures_util::future::join(beside, in_turn)).await;
-        let mut outcomes: Vec<Option<Outcome>> = (0..total).map(|_| None).collect();
-        for (index, outcome) in beside.into_iter().chain(in_turn) {
-            outcomes[index] = Some(outcome);
-        }
-        outcomes.into_iter().flatten().collect()
     }
 
     fn run_found<'a>(
@@ -294,16 +288,21 @@ impl Executor {
         found: Result<Resolved, ToolError>,
         parent: &'a Context,
         call: Call,
+        member: Option<Member>,
     ) -> crate::host::BoxFuture<'a, Outcome> {
         // Boxed, because a tool may call tools: the future would otherwise contain itself.
         Box::pin(async move {
             let (mut call, mut snapshot, mut found) = (call, snapshot, found);
             let id = call.id.take().unwrap_or_else(|| new_shared_id(parent.clock().now_ms()));
             let mut is_requested = false;
+            let asking = |ctx: Context| match &member {
+                Some(member) => ctx.asking(member.confirm()),
+                None => ctx,
+            };
             // Only a tool of a source that has yet to start is waited for.
             let sources = if found.is_err() { to_come(&snapshot, parent, &call.tool) } else { Vec::new() };
             if !sources.is_empty() {
-                let ctx = self.derive(parent, &snapshot, &call, None, id.clone());
+                let ctx = asking(self.derive(parent, &snapshot, &call, None, id.clone()));
                 requested(&ctx, &call);
                 is_requested = true;
                 found = match Box::pin(self.await_source(&ctx, &call, &sources)).await {
@@ -320,7 +319,7 @@ impl Executor {
                 found = Err(self.unknown_tool(parent, &call.tool));
             }
             let alias = found.as_ref().ok().and_then(|found| found.alias.clone());
-            let ctx = self.derive(parent, &snapshot, &call, alias, id);
+            let ctx = asking(self.derive(parent, &snapshot, &call, alias, id));
             if !is_requested {
                 requested(&ctx, &call);
             }
@@ -333,7 +332,14 @@ impl Executor {
             };
             let mut ending = Ending { executor: self, ctx: &ctx, known: Mutex::new(known), is_over: false };
             let hooks = self.inner.hooks.load_full();
-            let steps = pin!(self.steps(found, snapshot.dialects(), &hooks, &ctx, call, &ending.known));
+            let steps = pin!(self.steps(
+                found,
+                snapshot.dialects(),
+                &hooks,
+                &ctx,
+                (call, member.as_ref()),
+                &ending.known
+            ));
             // The last net: the tool's own crashes are caught nearer to it.
             let result = AssertUnwindSafe(steps).catch_unwind().await;
             let result =
@@ -363,7 +369,7 @@ impl Executor {
         dialects: &Dialects,
         own_hooks: &Hooks,
         ctx: &Context,
-        mut call: Call,
+        (mut call, member): (Call, Option<&Member>),
         known: &Mutex<Known>,
     ) -> Result<Output<Value>, ToolError> {
         let know = |change: &mut dyn FnMut(&mut Known)| {
@@ -419,6 +425,13 @@ impl Executor {
         let policy = knowing_git(ctx, policy, &accesses).await?;
         let decided = decide(ctx, policy, &entry, &accesses)?;
         let consent = confirm(self, ctx, (&entry, &accesses, &arguments), decided, &mut call).await?;
+        if let Some(member) = member {
+            tokio::select! {
+                biased;
+                () = ctx.cancel().cancelled() => return Err(run::cancelled(ctx.known_as(entry.name()))),
+                () = member.may_start() => {}
+            }
+        }
         let mut metadata = known.lock().unwrap_or_else(PoisonError::into_inner).metadata.clone();
         let result = start(self, ctx, &call, (&entry, &accesses, arguments), consent, &mut metadata).await;
         know(&mut |known| std::mem::swap(&mut known.metadata, &mut metadata));

@@ -154,19 +154,17 @@ fn reply(
     let result = match method {
         "ping" => Ok(json!({})),
         "elicitation/create" => {
-            // In the stream of a call it is for that call; elsewhere nothing says so.
-            match running.cloned().or_else(|| running::only(http.all_running())) {
-                Some(running) => {
-                    let http = Arc::clone(http);
-                    // The stream goes on while the person thinks.
-                    tokio::spawn(async move {
-                        let result = running.asked(&params).await;
-                        http.aside(message::answer(&id, &Ok(result)));
-                    });
-                    return;
-                }
-                None => Ok(json!({"action": "decline"})),
-            }
+            let (http, running) = (Arc::clone(http), running.cloned());
+            // The stream goes on while the person thinks.
+            tokio::spawn(async move {
+                // In the stream of a call it is for that call; elsewhere nothing says so.
+                let result = match running {
+                    Some(running) => running.asked(&params).await,
+                    None => running::asked_by_any(http.all_running(), &params).await,
+                };
+                http.aside(message::answer(&id, &Ok(result)));
+            });
+            return;
         }
         _ => Err(fault::unsupported(method)),
     };

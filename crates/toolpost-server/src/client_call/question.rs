@@ -14,9 +14,9 @@ const LONGEST_PREVIEW: usize = 4_000;
 /// How the keys of questions begin.
 pub(super) const PREFIX: &str = "confirm-";
 
-/// The key of a question: another question has another one, and so has each time that the same is asked.
-pub(super) fn key(question: &Question, number: usize) -> String {
-    let asked = (&question.tool, &question.call, &question.text, &question.facts, &question.accesses, number);
+/// The key of a question: another question has another one.
+pub(super) fn key(question: &Question) -> String {
+    let asked = (&question.tool, &question.call, &question.text, &question.facts, &question.accesses);
     let text = serde_json::to_string(&asked).unwrap_or_default();
     format!("{PREFIX}{}", hex(&Sha256::digest(text)[..8]))
 }

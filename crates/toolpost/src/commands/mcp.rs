@@ -23,7 +23,7 @@ use toolpost_core::text::visible;
 use toolpost_core::{Code, Context, ToolError};
 use toolpost_http::{Admission, Listener, Routes};
 use toolpost_plugins::Plugins;
-use toolpost_server::{Extension, Options, Server};
+use toolpost_server::{Extension, Options, Server, StateKey};
 
 /// Maximum number of commands in the background of a server.
 const MOST_BACKGROUND: usize = 8;
@@ -94,6 +94,8 @@ fn serve(
         structured: config.structured,
         session: config.is_session_named.then(|| config.session.clone()),
         list_wait: config.list_wait,
+        answer_wait: config.answer_wait,
+        state_key: state_key(config.data_directory.clone()),
     };
     let (executor, context) = (runtime.executor.clone(), runtime.context.clone());
     let server = match extension {
@@ -136,6 +138,11 @@ fn serve(
     // A tool that blocks its thread must not keep us here.
     threads.shutdown_timeout(Duration::from_millis(50));
     served
+}
+
+/// The secret that the state of waiting calls is sealed with. Where it cannot be kept, each process has one of its own.
+fn state_key(data: Option<PathBuf>) -> StateKey {
+    Arc::new(move || config::state_key(data.as_deref()).ok())
 }
 
 fn stopped(error: tokio::task::JoinError) -> ToolError {

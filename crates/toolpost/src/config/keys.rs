@@ -436,6 +436,19 @@ keys! {
         widens: Widens::Always(|packs| vec![format!("lists the packs {} only", packs.0.join(", "))]),
         shown: Shown::Row,
     }
+    answer_wait: Duration {
+        name: "answerWait",
+        about: "How long a call of `toolpost mcp` waits for the answer to a question that it asks its client: 10m, 1h. A call \
+                that gets none by then is cancelled.",
+        file: InFile::Value("\"1h\""),
+        variable: "TOOLPOST_ANSWER_WAIT",
+        flag: None,
+        usual: Usual::Is("1h"),
+        kind: TIME,
+        merge: Merge::Strongest,
+        widens: Widens::Always(|_| vec!["sets how long a call waits for an answer".to_owned()]),
+        shown: Shown::Row,
+    }
     list_wait: Duration {
         name: "listWait",
         about: "How long the first list of tools that `toolpost mcp` sends waits for other MCP servers that are starting: \

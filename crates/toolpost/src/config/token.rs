@@ -1,4 +1,5 @@
-//! The token that clients over HTTP show: made when it is first needed, kept for its owner alone.
+//! Secrets of the server, made when they are first needed and kept for their owner alone: the token that clients over HTTP
+//! show, and the key that the state of waiting calls is sealed with.
 
 use super::private;
 use std::path::{Path, PathBuf};
@@ -12,15 +13,23 @@ const SHORTEST: usize = 16;
 
 /// The token, and the file that it lies in.
 pub(crate) fn token(data_directory: Option<&Path>) -> Result<(String, PathBuf), ToolError> {
+    secret(data_directory, "mcp-token", "token")
+}
+
+/// The key of states.
+pub(crate) fn state_key(data_directory: Option<&Path>) -> Result<String, ToolError> {
+    Ok(secret(data_directory, "mcp-state-key", "key")?.0)
+}
+
+fn secret(data_directory: Option<&Path>, name: &str, what: &str) -> Result<(String, PathBuf), ToolError> {
     let Some(data) = data_directory else {
-        return Err(ToolError::new(
-            Code::ReadError,
-            "there is no home directory to keep the server's token in; set HOME or XDG_DATA_HOME",
-        ));
+        let message =
+            format!("there is no home directory to keep the server's {what} in; set HOME or XDG_DATA_HOME");
+        return Err(ToolError::new(Code::ReadError, message));
     };
-    let path = data.join("mcp-token");
-    let broken = |what: String| {
-        ToolError::new(Code::ReadError, format!("the server's token `{}` {what}", path.display()))
+    let path = data.join(name);
+    let broken = |problem: String| {
+        ToolError::new(Code::ReadError, format!("the server's {what} `{}` {problem}", path.display()))
     };
     // Whoever loses the race reads what the other wrote.
     let written = private::write_new(&path, &format!("{}\n", made()));
@@ -46,7 +55,7 @@ pub(crate) fn token(data_directory: Option<&Path>) -> Result<(String, PathBuf), 
     let text = String::from_utf8_lossy(&found.bytes).trim().to_owned();
     if text.len() < SHORTEST || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(broken(format!(
-            "is not a token of at least {SHORTEST} plain letters; remove it to get a new one"
+            "is not a {what} of at least {SHORTEST} plain letters; remove it to get a new one"
         )));
     }
     Ok((text, path))

@@ -7,6 +7,7 @@ mod faults;
 pub(crate) mod fixtures;
 pub(crate) mod http;
 mod meanwhile;
+mod once;
 mod python;
 mod structured;
 mod tasks;
@@ -133,6 +134,12 @@ impl Connection {
         assert_eq!(came, Err(RecvTimeoutError::Timeout), "nothing should come");
     }
 
+    /// Ends the server by force.
+    fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
     fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
@@ -161,8 +168,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.kill();
     }
 }
 

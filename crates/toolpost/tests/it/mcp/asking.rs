@@ -130,9 +130,11 @@ fn a_modern_client_makes_the_call_again_with_the_answer() {
         "{answer}"
     );
     assert!(client.is_written());
-    // A yes for once is for once.
-    let answer = client.again(ARGUMENTS(), yes(), Some(&state));
-    assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    // A yes for once is for once: sent again, it gets the same result, and nothing is written.
+    std::fs::remove_file(client.home.path("repo/.mcp.json")).unwrap();
+    let again = client.again(ARGUMENTS(), yes(), Some(&state));
+    assert_eq!(again["result"], answer["result"]);
+    assert!(!client.is_written());
 
     let mut client = modern();
     let state = client.state.clone();

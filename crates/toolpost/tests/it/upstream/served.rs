@@ -22,6 +22,8 @@ pub(super) fn options() -> Options {
         structured: true,
         session: None,
         list_wait: std::time::Duration::ZERO,
+        answer_wait: std::time::Duration::from_secs(60),
+        state_key: Arc::new(|| None),
     }
 }
 
