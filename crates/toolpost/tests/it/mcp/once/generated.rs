@@ -305,6 +305,10 @@ fn legacy(client: &mut Client<'_>, random: &mut Random, made: &mut Made) {
             made.result = Some(message);
             return;
         }
+        // Lists of tools may change meanwhile.
+        if message["method"] != "elicitation/create" {
+            continue;
+        }
         questions.push(message);
         if questions.len() < wanted {
             continue;
