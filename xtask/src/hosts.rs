@@ -15,8 +15,11 @@ use crate::soak::machine;
 const PAGE: &str = "docs/guide/mcp.md";
 const BEGIN: &str = "<!-- hosts:begin -->\n";
 const END: &str = "<!-- hosts:end -->";
-const HEAD: &str = "| host | version | date | reads text | reads output | reads error |\n\
-                    | --- | --- | --- | --- | --- | --- |\n";
+const HEAD: &str = "| host | version | date | text | output | error | edit | picture | cancel | install |\n\
+                    | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+
+/// The columns behind the date.
+const ANSWERS: usize = 7;
 
 /// What the names of the tests contain.
 const FILTER: &str = "hosts::guarantee_42";
@@ -25,8 +28,8 @@ const FILTER: &str = "hosts::guarantee_42";
 pub(crate) fn run(root: &Path) -> Result<()> {
     let metadata = Metadata::load(root, Scope::Workspace)?;
     let mut command = executables::program_tests(root)?.command(&metadata)?;
-    // One after another, so that their lines come in the order of the table and none is cut by another.
-    command.args([FILTER, "--nocapture", "--test-threads=1"]);
+    // One after another, so that no line is cut by another; all of them, and not only those of every run.
+    command.args([FILTER, "--nocapture", "--test-threads=1"]).env("TOOLPOST_SOAK", "1");
     let mut report = Report::default();
     let mut hosts = Vec::new();
     let status = process::stream(&mut command, |line| {
@@ -49,17 +52,17 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 struct Host {
     name: String,
     version: String,
-    /// Whether its model reads text, output and error.
+    /// What the columns say.
     answers: Vec<String>,
 }
 
-/// The host of a line `host: NAME VERSION yes yes no`, which may follow the harness's own `test name ... `.
+/// The host of a line `host: NAME VERSION ANSWER…`, divided by tabs, which may follow the harness's own `test name ... `.
 fn host(line: &str) -> Option<Host> {
     let (_, row) = line.split_once("host: ")?;
-    let mut words = row.split_whitespace().map(str::to_owned);
-    let (name, version) = (words.next()?, words.next()?);
-    let answers: Vec<String> = words.collect();
-    let is_row = answers.len() == 3 && answers.iter().all(|answer| answer == "yes" || answer == "no");
+    let mut cells = row.split('\t').map(|cell| cell.trim().to_owned());
+    let (name, version) = (cells.next()?, cells.next()?);
+    let answers: Vec<String> = cells.collect();
+    let is_row = answers.len() == ANSWERS && answers.iter().all(|answer| !answer.is_empty());
     is_row.then_some(Host { name, version, answers })
 }
 
@@ -88,26 +91,37 @@ fn rewrite(page: &str, table: &str) -> Result<String> {
 mod tests {
     use super::*;
 
+    const ROW: &str = "host: @a/b\t1.2.3\tyes\tyes, twice\tyes\tyes\tno: it has none\tyes\tyes";
+
     #[test]
     fn a_row_is_read_also_after_the_name_of_the_test() {
         let expected = Host {
             name: "@a/b".to_owned(),
             version: "1.2.3".to_owned(),
-            answers: ["yes", "no", "yes"].map(str::to_owned).to_vec(),
+            answers: ["yes", "yes, twice", "yes", "yes", "no: it has none", "yes", "yes"]
+                .map(str::to_owned)
+                .to_vec(),
         };
-        assert_eq!(host("host: @a/b 1.2.3 yes no yes").as_ref(), Some(&expected));
-        assert_eq!(host("test x ... host: @a/b 1.2.3 yes no yes"), Some(expected));
-        for line in ["host: a", "host: a 1 yes yes", "host: a 1 yes yes maybe", "the ghost: a 1 b c d"] {
+        assert_eq!(host(ROW).as_ref(), Some(&expected));
+        assert_eq!(host(&format!("test x ... {ROW}")), Some(expected));
+        for line in ["host: a", "host: a\t1\tyes\tyes", "host: a\t1\t\t\t\t\t\t\tyes", "the ghost: a 1 b c d"]
+        {
             assert_eq!(host(line), None, "{line}");
         }
     }
 
     #[test]
     fn the_table_replaces_the_older_one_and_keeps_its_order() {
-        let page = format!("one\n{BEGIN}{HEAD}| `b` | 1 | 2026-01-01 | no | no | no |\n{END}\ntwo\n");
-        let hosts = ["host: a 2 yes yes yes", "host: b 2 yes no yes"].iter().filter_map(|line| host(line));
-        let table = table(&in_order(hosts.collect(), &page), "2026-01-02");
-        let rows = "| `b` | 2 | 2026-01-02 | yes | no | yes |\n| `a` | 2 | 2026-01-02 | yes | yes | yes |\n";
+        let page = format!("one\n{BEGIN}{HEAD}| `b` | 1 | 2026-01-01 | no |\n{END}\ntwo\n");
+        let rows = ["a", "b"].map(|name| ROW.replace("@a/b", name));
+        let hosts = rows.iter().filter_map(|line| host(line)).collect();
+        let table = table(&in_order(hosts, &page), "2026-01-02");
+        let row = |name: &str| {
+            format!(
+                "| `{name}` | 1.2.3 | 2026-01-02 | yes | yes, twice | yes | yes | no: it has none | yes | yes |\n"
+            )
+        };
+        let rows = row("b") + &row("a");
         assert_eq!(rewrite(&page, &table).unwrap(), format!("one\n{BEGIN}{HEAD}{rows}{END}\ntwo\n"));
         assert!(rewrite("no markers", &table).is_err());
     }

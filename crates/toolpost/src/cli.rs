@@ -28,7 +28,7 @@ pub use graph::{Graph, GraphFormat, GraphLevel};
 pub use internal::Internal;
 pub use log::{Log, Which};
 pub use map::MapFlags;
-pub use mcp::{Install, Mcp, McpCommand};
+pub use mcp::{Install, Mcp, McpCommand, Uninstall};
 pub use policy::{ImportFlags, ImportFrom, Policy, SaveScope};
 pub use refs::Refs;
 pub use run::{Run, RunOutput};

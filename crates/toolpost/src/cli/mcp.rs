@@ -37,18 +37,39 @@ pub enum McpCommand {
     /// Only that entry changes; every other byte of the file stays. The flags of every command that are given here
     /// (--policy, --allow, --workspace, …) become those of the entry.
     Install(Install),
+    /// Take back what `install` has written into the configuration of an agent or editor.
+    ///
+    /// If nothing else has changed the file since, it is as it was before, to the byte. Otherwise only the entry goes.
+    Uninstall(Uninstall),
+}
+
+/// Takes the entry for `toolpost mcp` out of another program's configuration.
+#[derive(Debug, Args)]
+pub struct Uninstall {
+    /// The program: one of those that `install` knows.
+    #[arg(value_name = "CLIENT", hide_possible_values = true)]
+    pub client: Host,
+    /// Take it out of the file in this project; usual where `install` writes that.
+    #[arg(long, conflicts_with = "user")]
+    pub project: bool,
+    /// Take it out of your own file, for all projects; usual where `install` writes that.
+    #[arg(long)]
+    pub user: bool,
+    /// Say what would be done, and change nothing.
+    #[arg(long)]
+    pub print: bool,
 }
 
 /// Writes the entry for `toolpost mcp` into another program's configuration.
 #[derive(Debug, Args)]
 pub struct Install {
-    /// The program: claude, codex, gemini, opencode, vscode, cursor or zed.
+    /// The program: claude, codex, gemini, opencode, qwen, cline, copilot, vscode, cursor or zed.
     #[arg(value_name = "CLIENT", hide_possible_values = true)]
     pub client: Host,
-    /// Write its file in this project; usual for claude, gemini, opencode, vscode and cursor.
+    /// Write its file in this project; usual for claude, gemini, opencode, qwen, vscode and cursor.
     #[arg(long, conflicts_with = "user")]
     pub project: bool,
-    /// Write your own file, for all projects; usual for codex and zed.
+    /// Write your own file, for all projects; usual for codex, cline, copilot and zed.
     #[arg(long)]
     pub user: bool,
     /// Show what would be written and where, and write nothing.

@@ -5,6 +5,7 @@
 mod install;
 mod prompts;
 mod refusal;
+mod uninstall;
 
 use super::call::interrupted;
 use crate::cli::{Flags, Mcp, McpCommand};
@@ -42,8 +43,12 @@ pub(crate) fn run(
     mcp: &Mcp,
     extension: Option<Arc<dyn Extension>>,
 ) -> u8 {
-    if let Some(McpCommand::Install(install)) = &mcp.command {
-        return install::run(printer, flags, &environment, install);
+    match &mcp.command {
+        Some(McpCommand::Install(install)) => return install::run(printer, flags, &environment, install),
+        Some(McpCommand::Uninstall(uninstall)) => {
+            return uninstall::run(printer, flags, &environment, uninstall);
+        }
+        None => {}
     }
     match serve(printer, flags, environment, mcp, extension) {
         Ok(()) => 0,

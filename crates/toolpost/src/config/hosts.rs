@@ -18,6 +18,12 @@ pub enum Host {
     Gemini,
     /// OpenCode.
     Opencode,
+    /// Qwen Code.
+    Qwen,
+    /// Cline's command line.
+    Cline,
+    /// Copilot's command line.
+    Copilot,
     /// VS Code.
     Vscode,
     /// Cursor.
@@ -38,6 +44,9 @@ impl Host {
             Host::Codex => "codex",
             Host::Gemini => "gemini",
             Host::Opencode => "opencode",
+            Host::Qwen => "qwen",
+            Host::Cline => "cline",
+            Host::Copilot => "copilot",
             Host::Vscode => "vscode",
             Host::Cursor => "cursor",
             Host::Zed => "zed",
@@ -51,6 +60,9 @@ impl Host {
             Host::Codex => "Codex",
             Host::Gemini => "Gemini CLI",
             Host::Opencode => "OpenCode",
+            Host::Qwen => "Qwen Code",
+            Host::Cline => "Cline CLI",
+            Host::Copilot => "Copilot CLI",
             Host::Vscode => "VS Code",
             Host::Cursor => "Cursor",
             Host::Zed => "Zed",
@@ -65,13 +77,16 @@ impl Host {
         })
     }
 
-    /// Its files in a workspace, from the root; the first is the strongest.
+    /// Its files in a workspace, from the root; the first is the strongest. Some have none.
     pub(crate) fn project_files(self) -> &'static [&'static str] {
         match self {
             Host::Claude => &[".mcp.json"],
             Host::Codex => &[".codex/config.toml"],
             Host::Gemini => &[".gemini/settings.json"],
             Host::Opencode => &["opencode.jsonc", "opencode.json"],
+            Host::Qwen => &[".qwen/settings.json"],
+            Host::Cline => &[],
+            Host::Copilot => &[".github/mcp.json"],
             Host::Vscode => &[".vscode/mcp.json"],
             Host::Cursor => &[".cursor/mcp.json"],
             Host::Zed => &[".zed/settings.json"],
@@ -89,6 +104,10 @@ impl Host {
             Host::Codex if homes.codex.is_some() => below(&homes.codex, "config.toml"),
             Host::Codex => below(&homes.home, ".codex/config.toml"),
             Host::Gemini => below(&homes.home, ".gemini/settings.json"),
+            Host::Qwen => below(&homes.home, ".qwen/settings.json"),
+            Host::Cline => below(&homes.home, ".cline/data/settings/cline_mcp_settings.json"),
+            Host::Copilot if homes.copilot.is_some() => below(&homes.copilot, "mcp-config.json"),
+            Host::Copilot => below(&homes.home, ".copilot/mcp-config.json"),
             Host::Opencode => ["opencode/opencode.jsonc", "opencode/opencode.json"]
                 .iter()
                 .flat_map(|name| homes.config.iter().map(move |folder| folder.join(name)))
@@ -110,6 +129,8 @@ pub(crate) struct Homes {
     claude: Option<PathBuf>,
     /// `CODEX_HOME`.
     codex: Option<PathBuf>,
+    /// `COPILOT_HOME`.
+    copilot: Option<PathBuf>,
 }
 
 impl Homes {
@@ -139,6 +160,7 @@ impl Homes {
             config: config.map(Path::to_path_buf),
             claude: absolute("CLAUDE_CONFIG_DIR"),
             codex: absolute("CODEX_HOME"),
+            copilot: absolute("COPILOT_HOME"),
         }
     }
 }

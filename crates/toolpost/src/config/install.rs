@@ -2,7 +2,11 @@
 //! there without changing anything else.
 
 mod entry;
+mod record;
+mod removal;
 mod toml;
+
+pub(crate) use removal::{Removal, Undo};
 
 use super::env::Environment;
 use super::hosts::{Homes, Host};
@@ -13,11 +17,12 @@ use super::private;
 use super::servers::LARGEST_OF_USER;
 use crate::cli::Flags;
 use entry::{arguments, program};
+use record::Records;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use toolpost_core::text::Source;
-use toolpost_core::{Code, ToolError, Workspace};
+use toolpost_core::{Code, ToolError, Workspace, WorkspacePath};
 use toolpost_disk::Disk;
 
 /// The name of the entry.
@@ -69,6 +74,7 @@ pub(crate) struct Plan {
     place: Place,
     before: Option<Vec<u8>>,
     after: Vec<u8>,
+    records: Records,
 }
 
 enum Place {
@@ -78,12 +84,38 @@ enum Place {
     Outside(PathBuf),
 }
 
+impl Place {
+    /// The file by its path.
+    fn file(&self) -> PathBuf {
+        match self {
+            Place::Workspace(disk, path) => Path::new(disk.root()).join(path),
+            Place::Outside(path) => path.clone(),
+        }
+    }
+
+    /// The folders above the file that do not exist yet, the innermost first.
+    fn missing_folders(&self) -> Vec<String> {
+        let is_missing = |folder: &Path| match self {
+            Place::Workspace(disk, _) => disk.is_absent(&WorkspacePath::new(folder.display().to_string())),
+            Place::Outside(_) => folder.symlink_metadata().is_err(),
+        };
+        let file = match self {
+            Place::Workspace(_, path) => Path::new(path),
+            Place::Outside(path) => path,
+        };
+        let above = file.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+        above.take_while(|folder| is_missing(folder)).map(|folder| folder.display().to_string()).collect()
+    }
+}
+
 impl Host {
     /// Where an entry goes if nothing is said: into the project where the program looks there by itself.
     pub(crate) fn usual_scope(self) -> Scope {
         match self {
-            Host::Codex | Host::Zed => Scope::User,
-            Host::Claude | Host::Gemini | Host::Opencode | Host::Vscode | Host::Cursor => Scope::Project,
+            Host::Codex | Host::Zed | Host::Cline | Host::Copilot => Scope::User,
+            Host::Claude | Host::Gemini | Host::Opencode | Host::Qwen | Host::Vscode | Host::Cursor => {
+                Scope::Project
+            }
         }
     }
 }
@@ -126,7 +158,11 @@ impl Plan {
         // A byte order mark stays where it was.
         let mark = &bytes[..bytes.len() - source.text().len()];
         let after = [mark, text.as_bytes()].concat();
-        Ok(Plan { scope, action, path, snippet, command, place, before, after })
+        let mut records = Records::read(environment)?;
+        if action != Action::Nothing {
+            records.add(&place.file(), before.as_deref(), &after, place.missing_folders());
+        }
+        Ok(Plan { scope, action, path, snippet, command, place, before, after, records })
     }
 
     /// Does it.
@@ -134,6 +170,8 @@ impl Plan {
         if self.action == Action::Nothing {
             return Ok(());
         }
+        // First, so that no change is forgotten. Where it cannot be kept, `uninstall` takes out the entry alone.
+        let _ = self.records.keep();
         let before = self.before.as_deref();
         let failed = |why: &str| ToolError::new(Code::WriteError, format!("`{}` {why}", self.path.display()));
         match &self.place {
@@ -170,6 +208,10 @@ type Found = (PathBuf, Place, Option<Vec<u8>>);
 /// The file in the workspace that exists, or the one to make.
 fn in_project(host: Host, disk: Disk) -> Result<Found, ToolError> {
     let root = PathBuf::from(disk.root());
+    if host.project_files().is_empty() {
+        let message = format!("{} has no file in a project; leave out --project", host.title());
+        return Err(ToolError::new(Code::ValidationError, message));
+    }
     let mut found = None;
     for path in host.project_files() {
         let content = look(&disk, |look| look.read(path)).map_err(|error| {

@@ -119,6 +119,15 @@ impl Look<'_> {
         self.disk.write(&WorkspacePath::new(path), content).map(|_| ())
     }
 
+    /// Removes a file that still holds `before`.
+    pub(crate) fn remove(&self, path: &str, before: &[u8]) -> Result<(), ToolError> {
+        if self.read(path)?.is_none_or(|file| file.bytes != before) {
+            let message = "was changed by another program meanwhile; try again";
+            return Err(ToolError::new(Code::StaleFile, message));
+        }
+        self.disk.remove(&WorkspacePath::new(path))
+    }
+
     /// The files below a folder, `depth` folders down, up to a limit that is said.
     pub(crate) fn files(&self, folder: &str, depth: usize) -> Files {
         let mut files = Files { paths: Vec::new(), refused: Vec::new(), folders: 0 };

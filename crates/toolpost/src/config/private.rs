@@ -157,6 +157,24 @@ pub(super) fn exchange(path: &Path, before: Option<&[u8]>, content: &[u8]) -> Re
     fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
 }
 
+/// Removes a file that still holds `before`, and then those of the folders, the innermost first, that are empty. The
+/// error is a sentence.
+pub(super) fn remove(path: &Path, before: &[u8], folders: &[String]) -> Result<(), String> {
+    let now = read(path, usize::MAX - 1)?.map(|file| file.bytes);
+    if now.as_deref() != Some(before) {
+        return Err("was changed by another program meanwhile; try again".to_owned());
+    }
+    fs::remove_file(path)
+        .map_err(|error| format!("cannot be removed: {error}; check the owner and mode of its folder"))?;
+    for folder in folders {
+        // One that holds something else by now stays.
+        if fs::remove_dir(folder).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// Runs `change` while no other process of the user changes the file.
 pub(super) fn locked<T>(path: &Path, change: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     make_folder_of(path)?;

@@ -58,7 +58,12 @@ fn each_client_has_its_own_file_and_form() {
     let zed = standard("context_servers", &plain("\"mcp\""));
     let codex =
         "[mcp_servers.toolpost]\ncommand = \"toolpost\"\nargs = [\"mcp\", \"--dialect\", \"codex\"]\n";
-    let cases: [(&[&str], &str, &str); 14] = [
+    let qwen = plain("\"mcp\"") + ",\n      \"alwaysLoadTools\": true";
+    let qwen = standard("mcpServers", &qwen);
+    let copilot = stdio("\"mcp\"").replace("stdio", "local") + ",\n      \"tools\": [\"*\"]";
+    let copilot = standard("mcpServers", &copilot);
+    let cline = standard("mcpServers", &plain("\"mcp\""));
+    let cases: [(&[&str], &str, &str); 19] = [
         (&["claude"], "repo/.mcp.json", &claude),
         (&["claude", "--user"], ".claude.json", &claude),
         (&["cursor"], "repo/.cursor/mcp.json", &editor("mcpServers")),
@@ -69,6 +74,11 @@ fn each_client_has_its_own_file_and_form() {
         (&["gemini", "--user"], ".gemini/settings.json", &gemini),
         (&["opencode"], "repo/opencode.json", &opencode),
         (&["opencode", "--user"], ".config/opencode/opencode.json", &opencode),
+        (&["qwen"], "repo/.qwen/settings.json", &qwen),
+        (&["qwen", "--user"], ".qwen/settings.json", &qwen),
+        (&["cline"], ".cline/data/settings/cline_mcp_settings.json", &cline),
+        (&["copilot"], ".copilot/mcp-config.json", &copilot),
+        (&["copilot", "--project"], "repo/.github/mcp.json", &copilot),
         (&["zed"], ".config/zed/settings.json", &zed),
         (&["zed", "--project"], "repo/.zed/settings.json", &zed),
         (&["codex"], ".codex/config.toml", codex),
@@ -403,7 +413,8 @@ fn the_guide_shows_what_is_written() {
     let page = std::fs::read_to_string(crate::project().join("docs/guide/mcp.md")).unwrap();
     let mut sections: Vec<&str> = page.split("\n### ").skip(1).collect();
     sections.sort_unstable();
-    let clients = ["claude", "codex", "cursor", "gemini", "opencode", "vscode", "zed"];
+    let clients =
+        ["claude", "cline", "codex", "copilot", "cursor", "gemini", "opencode", "qwen", "vscode", "zed"];
     assert_eq!(sections.len(), clients.len());
     for (section, client) in sections.iter().zip(clients) {
         let title = section.lines().next().unwrap();

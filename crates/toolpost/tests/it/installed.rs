@@ -55,8 +55,33 @@ pub(crate) fn node() -> PathBuf {
 
 /// A virtual environment of Python with these packages.
 pub(crate) fn pip(wanted: &Wanted) -> PathBuf {
+    pip_by(Path::new("python3"), wanted)
+}
+
+/// The same, made by a Python 3.13 or newer, which some packages want and few systems have as `python3`.
+#[allow(dead_code, reason = "the tests of toolpost-schema use this file too")]
+pub(crate) fn pip_of_newer_python(wanted: &Wanted) -> PathBuf {
+    let is_there = |program: &PathBuf| {
+        let output = Command::new(program).arg("--version").output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    let named = ["python3.15", "python3.14", "python3.13"].map(PathBuf::from).into_iter();
+    // pyenv's own commands find only the versions that it was told to use.
+    let home = std::env::home_dir().unwrap_or_default().join(".pyenv/versions");
+    let kept = std::fs::read_dir(home).into_iter().flatten().flatten().map(|one| one.path());
+    let kept = kept.filter(|folder| {
+        ["3.13.", "3.14.", "3.15."]
+            .iter()
+            .any(|start| folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start)))
+    });
+    let python = named.chain(kept.map(|folder| folder.join("bin/python"))).find(is_there);
+    let python = python.expect("a Python 3.13 or newer: `python3.13`, or one of pyenv");
+    pip_by(&python, wanted)
+}
+
+fn pip_by(python: &Path, wanted: &Wanted) -> PathBuf {
     install(wanted, |folder| {
-        let mut make = Command::new("python3");
+        let mut make = Command::new(python);
         make.args(["-m", "venv"]).arg(folder);
         let mut fill = Command::new(folder.join("bin/pip"));
         fill.args(["install", "--quiet", "--disable-pip-version-check"]);

@@ -75,6 +75,7 @@ mod tools;
 mod tree;
 mod trust;
 mod undo;
+mod uninstall;
 mod upstream;
 mod vfs;
 mod web;

@@ -16,7 +16,9 @@ impl Host {
     /// The table of servers.
     pub(super) fn table(self) -> &'static str {
         match self {
-            Host::Claude | Host::Gemini | Host::Cursor => "mcpServers",
+            Host::Claude | Host::Gemini | Host::Qwen | Host::Cline | Host::Copilot | Host::Cursor => {
+                "mcpServers"
+            }
             Host::Vscode => "servers",
             Host::Opencode => "mcp",
             Host::Zed => "context_servers",
@@ -30,7 +32,10 @@ impl Host {
             // Otherwise its model sees no tool before it searches for one, and the first request does not wait for the server.
             Host::Claude => json!({"type": "stdio", "command": command, "args": args, "alwaysLoad": true}),
             Host::Vscode | Host::Cursor => json!({"type": "stdio", "command": command, "args": args}),
-            Host::Gemini | Host::Zed | Host::Codex => json!({"command": command, "args": args}),
+            Host::Gemini | Host::Zed | Host::Codex | Host::Cline => json!({"command": command, "args": args}),
+            // Its model too sees no tool before it searches for one.
+            Host::Qwen => json!({"command": command, "args": args, "alwaysLoadTools": true}),
+            Host::Copilot => json!({"type": "local", "command": command, "args": args, "tools": ["*"]}),
             Host::Opencode => {
                 let words: Vec<&str> =
                     std::iter::once(command).chain(args.iter().map(String::as_str)).collect();

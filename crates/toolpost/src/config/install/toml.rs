@@ -63,6 +63,51 @@ pub(super) fn set(
     }
 }
 
+/// The text without `[table.name]` and the tables below it; `None` if there is no such table. A form whose removal would
+/// change more is refused.
+pub(super) fn remove(text: &str, table: &str, name: &str) -> Result<Option<String>, Wrong> {
+    let root = parse(text)?;
+    let Some(entry) = root.get(table).and_then(|servers| servers.get(name)) else { return Ok(None) };
+    let (own, below) = (format!("[{table}.{name}]"), format!("[{table}.{name}."));
+    let (mut result, mut is_own) = (String::with_capacity(text.len()), false);
+    for line in text.split_inclusive('\n') {
+        let start = line.trim_start();
+        if start.starts_with('[') {
+            is_own = start.starts_with(&own) || start.starts_with(&below);
+        }
+        if !is_own {
+            result.push_str(line);
+        }
+    }
+    // The blank line that separated the last table.
+    if result.ends_with("\n\n") && !text.ends_with("\n\n") {
+        result.pop();
+    } else if result.ends_with("\r\n\r\n") && !text.ends_with("\r\n\r\n") {
+        result.truncate(result.len() - 2);
+    }
+    let mut expected = to_json(&root);
+    if let Some(servers) = expected.get_mut(table).and_then(Value::as_object_mut) {
+        servers.shift_remove(name);
+    }
+    let normal = |value: &Value| {
+        let mut value = value.clone();
+        // A table that is empty now need not be written.
+        if value.get(table).and_then(Value::as_object).is_some_and(Map::is_empty)
+            && let Some(root) = value.as_object_mut()
+        {
+            root.shift_remove(table);
+        }
+        value
+    };
+    match parse(&result) {
+        Ok(now) if normal(&to_json(&now)) == normal(&expected) => Ok(Some(result)),
+        _ => {
+            let message = format!("`{table}.{name}` is written in a form that is not taken out here");
+            Err(Wrong { at: entry.span.start, message })
+        }
+    }
+}
+
 fn parse(text: &str) -> Result<Node, Wrong> {
     let source = Source::within("", text.as_bytes(), usize::MAX)
         .map_err(|errors| Wrong { at: 0, message: errors.to_string() })?;

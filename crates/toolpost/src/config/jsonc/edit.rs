@@ -66,6 +66,54 @@ pub(crate) fn set(
     Ok(Edited::Same)
 }
 
+/// The text without the value under a path of keys, and its comma and line; `None` if there is no such value.
+pub(crate) fn remove(text: &str, path: &[&str]) -> Result<Option<String>, Wrong> {
+    let (Some(root), Some((key, above))) = (parse(text)?, path.split_last()) else { return Ok(None) };
+    let Some(table) = above.iter().try_fold(&root, |node, key| node.get(key)) else { return Ok(None) };
+    let members = table.members();
+    let Some(index) = members.iter().rposition(|member| member.key == *key) else { return Ok(None) };
+    let member = &members[index];
+    let (mut start, mut end) = (member.key_span.start, member.node.span.end);
+    let next = after_blanks(text, end);
+    let has_comma = text.as_bytes().get(next) == Some(&b',');
+    let mut edits = Vec::new();
+    if has_comma {
+        end = next + 1;
+    } else if let Some(previous) = index.checked_sub(1).map(|index| &members[index]) {
+        // The comma before it would be one too many.
+        let comma = after_blanks(text, previous.node.span.end);
+        edits.push((comma..comma + 1, String::new()));
+    }
+    let line_end = end_of_line(text, end);
+    match own_line(text, start) {
+        // The whole line, with its end, if nothing else stands on it.
+        Some(indent) if text[line_end..].trim_start_matches('\r').starts_with('\n') => {
+            start -= indent.len();
+            end = line_end + text[line_end..].find('\n').map_or(0, |newline| newline + 1);
+        }
+        _ if has_comma => end += text[end..].len() - text[end..].trim_start_matches([' ', '\t']).len(),
+        // With the blanks behind the comma that goes.
+        _ => start -= text[..start].len() - text[..start].trim_end_matches([' ', '\t']).len(),
+    }
+    edits.push((start..end, String::new()));
+    let result = apply(text, edits);
+    // Of keys that stand twice the other one would count now.
+    match parse(&result) {
+        Ok(now)
+            if now
+                .as_ref()
+                .and_then(|now| path.iter().try_fold(now, |node, key| node.get(key)))
+                .is_none() =>
+        {
+            Ok(Some(result))
+        }
+        _ => {
+            let message = format!("`{key}` is written in a form that is not taken out here");
+            Err(Wrong { at: member.key_span.start, message })
+        }
+    }
+}
+
 /// The value of a tree, without its places.
 pub(crate) fn to_json(node: &Node) -> Value {
     match &node.value {

@@ -66,8 +66,8 @@ impl Format {
             Host::Opencode => Format::Opencode,
             Host::Vscode => Format::Vscode,
             Host::Cursor => Format::Cursor,
-            // Zed's file is written and never read.
-            Host::Claude | Host::Zed => Format::Claude,
+            // The files of the last four are written and never read.
+            Host::Claude | Host::Zed | Host::Qwen | Host::Cline | Host::Copilot => Format::Claude,
         }
     }
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A call that the model asks for: the tool's own name, and its arguments.
-pub(super) type Call = (&'static str, Value);
+pub(super) type Call = (String, Value);
 
 /// The model. It listens until the process ends.
 pub(super) struct Model {
@@ -23,7 +23,7 @@ pub(super) struct Model {
 }
 
 struct State {
-    calls: Vec<Call>,
+    calls: Mutex<Vec<Call>>,
     naming: Naming,
     seen: Mutex<Seen>,
 }
@@ -33,8 +33,8 @@ struct State {
 pub(super) struct Seen {
     /// Requests that offer our tools, in order.
     pub(super) requests: Vec<Value>,
-    /// The calls that it asked for, as it did.
-    pub(super) calls: Vec<Call>,
+    /// How many calls it has asked for.
+    pub(super) asked: usize,
     /// Other requests to the model: a title for the session, a check of the key. Their first lines.
     pub(super) others: Vec<String>,
     /// Places beyond loopback that were asked for by the proxy, which is this server too.
@@ -42,11 +42,11 @@ pub(super) struct Seen {
 }
 
 impl Model {
-    /// A model that asks for these calls, and then has nothing more to ask.
-    pub(super) fn start(calls: Vec<Call>, naming: Naming) -> Model {
+    /// A model that has nothing to ask yet.
+    pub(super) fn start(naming: Naming) -> Model {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let state = Arc::new(State { calls, naming, seen: Mutex::default() });
+        let state = Arc::new(State { calls: Mutex::default(), naming, seen: Mutex::default() });
         let serving = Arc::clone(&state);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -55,6 +55,11 @@ impl Model {
             }
         });
         Model { address, state }
+    }
+
+    /// It will ask for these calls, and then has nothing more to ask.
+    pub(super) fn ask_for(&self, calls: Vec<Call>) {
+        *self.state.calls.lock().unwrap_or_else(PoisonError::into_inner) = calls;
     }
 
     pub(super) fn seen(&self) -> Seen {
@@ -137,17 +142,18 @@ impl State {
         };
         let offered = wire.tools(&request.body);
         let find = |tool: &str| offered.iter().find(|one| one.is(tool, self.naming));
-        let reply = if self.calls.iter().any(|(tool, _)| find(tool).is_none()) {
+        let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let reply = if calls.iter().any(|(tool, _)| find(tool).is_none()) {
             seen.others.push(first);
             Reply::Text("ok")
         } else {
             let number = seen.requests.len();
             seen.requests.push(request.body.clone());
-            match self.calls.get(number) {
+            match calls.get(number) {
                 Some((tool, arguments)) => {
                     let offered = find(tool).unwrap();
                     let arguments = offered.complete(arguments);
-                    seen.calls.push((tool, arguments.clone()));
+                    seen.asked += 1;
                     Reply::Call { number, offered, arguments }
                 }
                 // Some hosts go on until they are told by a call that there is no more to do.

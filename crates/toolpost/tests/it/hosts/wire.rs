@@ -33,8 +33,11 @@ impl Offered {
         for name in self.schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
             if complete.get(name).is_none() {
                 let property = &self.schema["properties"][name];
+                let forms = property["anyOf"].as_array().into_iter().flatten();
+                let takes_null = forms.map(|form| &form["type"]).any(|kind| kind == "null");
                 complete[name] = match (property.get("default"), property["type"].as_str()) {
                     (Some(value), _) => value.clone(),
+                    _ if takes_null => Value::Null,
                     (None, Some("boolean")) => json!(false),
                     (None, Some("integer" | "number")) => json!(1_000),
                     (None, Some("array")) => json!([]),
@@ -58,7 +61,7 @@ impl Offered {
             (Some(namespace), Naming::Prefixed) => namespace.contains("toolpost") && self.name == tool,
             (None, Naming::Prefixed) => {
                 let server = self.name.strip_suffix(tool).unwrap_or_default();
-                server.contains("toolpost") && server.ends_with('_')
+                server.contains("toolpost") && server.ends_with(['_', '-'])
             }
         }
     }
