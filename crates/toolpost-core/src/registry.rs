@@ -2,6 +2,7 @@
 
 mod entry;
 mod shelves;
+mod spelling;
 
 pub use crate::source::{Expected, IsWanted, ListedResource, ResourceCall, ToolSource};
 pub(crate) use entry::AbortOnDrop;
@@ -244,27 +245,35 @@ impl Snapshot {
     /// The tool that a name leads to: in the session's dialect, canonically, by an alias, then in any dialect.
     ///
     /// The name of a tool that is there means that tool, so that what a host registers cannot be lost behind a table.
+    /// A name that no tool has may still be one in another case, or behind the name of a group (`functions.read`).
     pub fn find(&self, name: &str, dialect: &Dialect) -> Result<Resolved, ToolError> {
+        self.exact(name, dialect)
+            .or_else(|| self.respelled(name, dialect))
+            .ok_or_else(|| self.unknown(name, dialect, |_| true, |entry| entry.spec().roles.is_empty()))
+    }
+
+    /// The tool that has this very name.
+    fn exact(&self, name: &str, dialect: &Dialect) -> Option<Resolved> {
         let exact = self.tools.get(name);
         if let Some(alias) = dialect.resolve(name)
             && (alias.tool == name || exact.is_none())
             && let Some(entry) = self.tools.get(&alias.tool)
         {
             let is_own = dialect.name_of(&alias.tool).is_none_or(|offered| offered == name);
-            return Ok(Resolved { entry: entry.clone(), alias: Some(alias.clone()), is_own });
+            return Some(Resolved { entry: entry.clone(), alias: Some(alias.clone()), is_own });
         }
         if let Some(entry) = exact {
-            return Ok(Resolved { entry: entry.clone(), alias: None, is_own: true });
+            return Some(Resolved { entry: entry.clone(), alias: None, is_own: true });
         }
         // A mere name that was added to this registry is one of the tool's own in every session.
         let added = self.aliases.get(name).cloned().map(|alias| (alias.clone(), alias.changes_nothing()));
         let others = self.dialects.resolving(name).cloned().map(|alias| (alias, false));
         for (alias, is_own) in added.into_iter().chain(others) {
             if let Some(entry) = self.tools.get(&alias.tool) {
-                return Ok(Resolved { entry: entry.clone(), alias: Some(alias), is_own });
+                return Some(Resolved { entry: entry.clone(), alias: Some(alias), is_own });
             }
         }
-        Err(self.unknown(name, dialect, |_| true, |entry| entry.spec().roles.is_empty()))
+        None
     }
 
     /// The definition of a tool as a dialect offers it; none if it does not. Where another tool has the name that the
