@@ -3,12 +3,14 @@
 mod blocker;
 mod connection;
 mod lock;
+mod presence;
 mod writer;
 
 use crate::content_files::ContentFiles;
 use crate::db::{Db, Failure, Job, Tx};
 use crate::hold::Lock;
 use connection::{SqliteTx, failure};
+use presence::Presence;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -32,6 +34,8 @@ pub(crate) struct Sqlite {
     path: Option<PathBuf>,
     files: Option<ContentFiles>,
     readers: Mutex<Vec<Connection>>,
+    /// None in memory.
+    presence: Option<Presence>,
     name: String,
 }
 
@@ -41,7 +45,8 @@ impl Sqlite {
         let name = format!("`{}`", path.display());
         let files = Some(ContentFiles::of(path));
         let writer = Writer::start(connection::of_file(path)?, files.clone())?;
-        Ok(Sqlite { writer, path: Some(path.to_owned()), files, readers: Mutex::default(), name })
+        let (presence, readers) = (Some(Presence::of(path)), Mutex::default());
+        Ok(Sqlite { writer, path: Some(path.to_owned()), files, readers, presence, name })
     }
 
     /// One that ends with this process.
@@ -53,6 +58,7 @@ impl Sqlite {
             path: None,
             files: None,
             readers: Mutex::default(),
+            presence: None,
             name: "in memory".to_owned(),
         })
     }
@@ -65,11 +71,14 @@ impl Sqlite {
 
 impl Db for Sqlite {
     fn write(&self, job: Job) -> Result<(), Failure> {
-        self.writer.run(job)
+        self.writer.run(job)?;
+        // What went into a file that nobody finds again is not kept.
+        self.presence.as_ref().map_or(Ok(()), Presence::check)
     }
 
     fn read(&self, mut job: Job) -> Result<(), Failure> {
         let Some(path) = &self.path else { return self.writer.run(job) };
+        self.presence.as_ref().map_or(Ok(()), Presence::check)?;
         let connection = self.reader(path)?;
         connection.execute_batch("BEGIN").map_err(|error| failure(&error))?;
         let done = job(&mut SqliteTx { connection: &connection, files: self.files.as_ref() });
