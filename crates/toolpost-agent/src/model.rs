@@ -5,6 +5,7 @@
 //! Both do no I/O. Sending, retrying and giving up exist once, in [`Remote`]. A vendor that speaks a known format is a
 //! row of the [`Catalog`]; which model a run uses, [`choose`] decides. [`Script`] is a model that needs no provider.
 
+mod address;
 mod catalog;
 mod choice;
 mod conversation;

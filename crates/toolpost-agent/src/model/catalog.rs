@@ -1,5 +1,6 @@
 //! The table of vendors: where each is, what it speaks, where its key is found, what its models can do and cost.
 
+use super::address;
 use super::format::{Format, Quirks, Target};
 use super::key::{Key, KeySource};
 use super::remote::Remote;
@@ -44,6 +45,9 @@ pub struct VendorRow {
     /// Where its key is found.
     #[serde(default)]
     pub key: KeySource,
+    /// The header that carries the key, where it is not that of the format: `api-key` for Azure.
+    #[serde(default)]
+    pub key_header: Option<String>,
     /// The model that is used when none is named.
     #[serde(default)]
     pub model: Option<String>,
@@ -250,8 +254,11 @@ impl Catalog {
             return Err("a name is made of a-z, 0-9 and `-`, and is not `script`".to_owned());
         }
         row.url("").map_err(|error| error.message)?;
-        if row.base_url.contains(['@', '?', '#']) {
-            return Err("the base URL holds no user, query or fragment".to_owned());
+        if let Some(wrong) = address::wrong(&row.base_url) {
+            return Err(wrong.to_owned());
+        }
+        if let Some(header) = &row.key_header {
+            check_header(header)?;
         }
         let has_key = !row.key.is_empty();
         if has_key && !row.is_private() && !row.plain_http {
@@ -371,18 +378,52 @@ impl VendorRow {
             images: profile.images,
             quirks: self.quirks.clone(),
         };
-        Remote::new(profile, target, &self.base_url, key, client).with_image_limits(self.images)
+        Remote::new(profile, target, &self.base_url, key, client)
+            .with_image_limits(self.images)
+            .with_key_header(self.key_header())
+    }
+
+    /// The header that carries the key, and what stands before the key in it.
+    pub(super) fn key_header(&self) -> (String, &'static str) {
+        match &self.key_header {
+            None => {
+                let (name, begin) = self.format.key_header();
+                (name.to_owned(), begin)
+            }
+            Some(name) if name == "authorization" => (name.clone(), "Bearer "),
+            Some(name) => (name.clone(), ""),
+        }
+    }
+
+    /// The base URL for messages and lists.
+    pub fn shown_url(&self) -> std::borrow::Cow<'_, str> {
+        address::shown(&self.base_url)
     }
 
     /// A URL below the base URL.
     pub(super) fn url(&self, path: &str) -> Result<Url, ModelError> {
-        let text = format!("{}{path}", self.base_url.trim_end_matches('/'));
-        Url::parse(&text).map_err(|error| ModelError::new(ModelErrorKind::Invalid, error.to_string()))
+        Url::parse(&address::below(&self.base_url, path))
+            .map_err(|error| ModelError::new(ModelErrorKind::Invalid, error.to_string()))
     }
 
     /// Whether what is sent stays on this machine or is encrypted.
     fn is_private(&self) -> bool {
         self.url("").is_ok_and(|url| url.target().is_encrypted || is_on_this_machine(&url))
+    }
+}
+
+/// Whether a key may be sent in this header: not in one that says something else to a server.
+fn check_header(name: &str) -> Result<(), String> {
+    let is_word = !name.is_empty()
+        && name.len() <= 60
+        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+    let is_for_keys = name == "authorization" || name.contains("key") || name.contains("token");
+    match is_word && is_for_keys {
+        true => Ok(()),
+        false => Err(format!(
+            "`key-header` is `{}`; write the name of a header for keys in lower case, such as `api-key`",
+            name.chars().take(60).collect::<String>()
+        )),
     }
 }
 
@@ -480,6 +521,8 @@ mod tests {
         let plain = row("key = { variables = [\"OWN\"] }").replace("https", "http");
         refused(&plain, user(), "without encryption");
         refused(&row("").replace("https://", "https://u:p@"), user(), "no user");
+        refused(&row("key-header = \"host\""), user(), "`key-header` is `host`");
+        refused(&row("key-header = \"Api-Key\""), user(), "in lower case");
         refused(&row("").replace("own\"", "a/b\""), user(), "a-z");
         let mut catalog = Catalog::built_in().unwrap();
         catalog

@@ -71,7 +71,7 @@ pub async fn choose(
     let asked = join_all(local.iter().map(|row| listed(row, keys, client))).await;
     for (row, models) in local.iter().zip(asked) {
         if let Some((model, key)) = models.and_then(|(models, key)| Some((preferred(&models)?, key))) {
-            let reason = format!("{} answers at {}", row.name, row.base_url);
+            let reason = format!("{} answers at {}", row.name, row.shown_url());
             return Ok(Choice { vendor: row.clone(), model, key, reason });
         }
     }
@@ -103,7 +103,7 @@ async fn by_name(
         let models = listed(&row, keys, client).await.map(|(models, _)| models);
         let found = models.and_then(|models| preferred(&models));
         model = found.ok_or_else(|| {
-            let message = format!("{who} names `{name}`, and no model is served at {}; start one, or name a model as `{}/MODEL`", row.base_url, row.name);
+            let message = format!("{who} names `{name}`, and no model is served at {}; start one, or name a model as `{}/MODEL`", row.shown_url(), row.name);
             ModelError::new(ModelErrorKind::NotFound, message)
         })?;
     }
@@ -140,10 +140,10 @@ async fn listed(row: &VendorRow, keys: &dyn Keys, client: &Client) -> Option<(Ve
     let key = row.key.find(keys).await.ok()?;
     let mut headers = HeaderMap::new();
     if let Some(key) = &key {
-        let (name, begin) = row.format.key_header();
+        let (name, begin) = row.key_header();
         let mut value = HeaderValue::from_str(&format!("{begin}{}", key.expose())).ok()?;
         value.set_sensitive(true);
-        headers.insert(HeaderName::from_static(name), value);
+        headers.insert(HeaderName::from_bytes(name.as_bytes()).ok()?, value);
     }
     let response = client.send(Request::get(url).headers(headers).timeout(PROBE)).await.ok()?;
     if !response.status().is_success() {
@@ -165,7 +165,8 @@ fn nothing(catalog: &Catalog, local: &[VendorRow]) -> ModelError {
     let vendors = catalog.vendors().iter().filter(|row| row.probe.is_none());
     let variables: Vec<&str> =
         vendors.flat_map(|row| row.key.variables.first()).map(String::as_str).collect();
-    let servers: Vec<String> = local.iter().map(|row| format!("{} at {}", row.name, row.base_url)).collect();
+    let servers: Vec<String> =
+        local.iter().map(|row| format!("{} at {}", row.name, row.shown_url())).collect();
     let message = format!(
         "no model: neither `--model` nor the agent file nor the configuration names one; no vendor's key is set ({}); and no \
          server answers on this machine ({}); set a key, start a server, or use an agent with a `script`, which needs no model",

@@ -4,6 +4,7 @@
 //! written without it. Nothing is acted on before a response is complete, so a request may be made again at any time
 //! before that; whoever watches is told that what was streamed is void.
 
+use super::address;
 use super::catalog::ImageLimits;
 use super::catalog::is_on_this_machine;
 use super::decoder::{Decoder, Limits};
@@ -129,6 +130,8 @@ struct Shared {
     target: Target,
     base_url: String,
     key: Option<Key>,
+    /// The header that carries the key, and what stands before the key in it.
+    key_header: (String, &'static str),
     client: Client,
     image_limits: ImageLimits,
     timeouts: Timeouts,
@@ -140,7 +143,9 @@ struct Shared {
 impl Remote {
     /// A model at the base URL of its vendor, with the key of the same vendor.
     pub fn new(profile: Profile, target: Target, base_url: &str, key: Option<Key>, client: Client) -> Remote {
-        let base_url = base_url.trim_end_matches('/').to_owned();
+        let base_url = base_url.to_owned();
+        let (name, begin) = target.format.key_header();
+        let key_header = (name.to_owned(), begin);
         let (timeouts, retry, limits) = (Timeouts::default(), RetryPolicy::default(), Limits::default());
         let image_limits = ImageLimits::default();
         Remote(Arc::new(Shared {
@@ -148,6 +153,7 @@ impl Remote {
             target,
             base_url,
             key,
+            key_header,
             client,
             image_limits,
             timeouts,
@@ -175,14 +181,32 @@ impl Remote {
         self.changed(|shared| shared.image_limits = image_limits)
     }
 
+    /// The same model, whose key goes into this header behind this text.
+    #[must_use]
+    pub(super) fn with_key_header(self, key_header: (String, &'static str)) -> Remote {
+        self.changed(|shared| shared.key_header = key_header)
+    }
+
     fn changed(self, change: impl FnOnce(&mut Shared)) -> Remote {
-        let Shared { profile, target, base_url, key, client, image_limits, timeouts, retry, limits, scaled } =
-            &*self.0;
+        let Shared {
+            profile,
+            target,
+            base_url,
+            key,
+            key_header,
+            client,
+            image_limits,
+            timeouts,
+            retry,
+            limits,
+            scaled,
+        } = &*self.0;
         let mut shared = Shared {
             profile: profile.clone(),
             target: target.clone(),
             base_url: base_url.clone(),
             key: key.clone(),
+            key_header: key_header.clone(),
             client: client.clone(),
             image_limits: *image_limits,
             timeouts: *timeouts,
@@ -346,9 +370,9 @@ impl Exchange {
     }
 
     async fn send(&self) -> Result<Response, ModelError> {
-        let Shared { base_url, timeouts, client, target, key, .. } = &*self.shared;
+        let Shared { base_url, timeouts, client, key, key_header, .. } = &*self.shared;
         let Some(encoded) = &self.encoded else { return Err(cancelled()) };
-        let url = Url::parse(&format!("{base_url}{}", encoded.path)).map_err(failed)?;
+        let url = Url::parse(&address::below(base_url, &encoded.path)).map_err(failed)?;
         let is_local = is_on_this_machine(&url);
         let mut headers = HeaderMap::new();
         headers.insert("content-type", HeaderValue::from_static("application/json"));
@@ -359,11 +383,13 @@ impl Exchange {
             headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         }
         if let Some(key) = key {
-            let (name, begin) = target.format.key_header();
-            let invalid = |_| ModelError::new(ModelErrorKind::Authentication, "the key cannot be sent");
-            let mut value = HeaderValue::from_str(&format!("{begin}{}", key.expose())).map_err(invalid)?;
+            let (name, begin) = key_header;
+            let invalid = || ModelError::new(ModelErrorKind::Authentication, "the key cannot be sent");
+            let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| invalid())?;
+            let text = format!("{begin}{}", key.expose());
+            let mut value = HeaderValue::from_str(&text).map_err(|_| invalid())?;
             value.set_sensitive(true);
-            headers.insert(HeaderName::from_static(name), value);
+            headers.insert(name, value);
         }
         let mut request = toolpost_http::Request::post(url, encoded.body.to_string()).headers(headers);
         request = request.timeout(timeouts.total).idle_timeout(timeouts.idle).cancel(self.cancel.clone());

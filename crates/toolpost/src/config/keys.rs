@@ -483,7 +483,7 @@ keys! {
     vendors: VendorText {
         name: "vendor",
         about: "Vendors of models in addition to the built-in ones, or in their place: `name`, `format` (anthropic, gemini, openai-responses, \
-                openai-chat or ollama), `base-url`, `key` (`variables`, a `file` or a `command`), `model`, `dialect`, and `models` with \
+                openai-chat or ollama), `base-url`, `key` (`variables`, a `file` or a `command`), `key-header`, `model`, `dialect`, and `models` with \
                 their limits and prices. A project's row has a name of its own, and finds its key in `TOOLPOST_NAME_API_KEY` alone.",
         file: InFile::Tables(
             "[[vendor]]\nname = \"lab\"\nformat = \"openai-chat\"\nbase-url = \"https://models.example/v1\"\n\

@@ -33,7 +33,8 @@ impl VendorText {
     /// What a workspace brings with it, for a person who decides whether to trust that.
     pub(super) fn brings(&self) -> Vec<String> {
         let VendorText { name, base_url, variables, .. } = self;
-        let host = base_url.split("://").last().and_then(|rest| rest.split('/').next()).unwrap_or(base_url);
+        let host = base_url.split("://").last().and_then(|rest| rest.split(['/', '?']).next());
+        let host = host.unwrap_or(base_url);
         let plain = if base_url.starts_with("http://") { ", without encryption" } else { "" };
         let key = match variables.as_slice() {
             [] => format!("sends no key to {host}"),
@@ -76,6 +77,7 @@ pub(super) const VENDORS: Kind<VendorText> = Kind {
                 "format": {"type": "string"},
                 "base-url": {"type": "string"},
                 "key": {"type": "object"},
+                "key-header": {"type": "string"},
                 "model": {"type": "string"},
                 "models": {"type": "array", "items": {"type": "object"}},
             },

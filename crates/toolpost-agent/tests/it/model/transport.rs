@@ -434,3 +434,37 @@ async fn model_calls_go_through_a_proxy() {
             && server.received()[0].contains("k-123456789")
     );
 }
+
+/// A row of the catalog whose base URL ends like this: the first line of its request, and the header of its key.
+async fn sent(ending: &str, more: &str, format: &str) -> (String, String) {
+    let server = Server::start(vec![Act::Answer(400, &[], "{}".to_owned())]).await;
+    let url = format!("{}{ending}", server.url);
+    let row = format!("[[vendor]]\nname = \"own\"\nformat = \"{format}\"\nbase-url = \"{url}\"\n{more}");
+    let mut catalog = Catalog::default();
+    catalog.add(&row, "own.toml", &Origin::User("own.toml".to_owned())).unwrap();
+    let (row, model) = catalog.find("own/m").unwrap();
+    let key = Key::new("k-123456789", "`OWN`").ok();
+    let remote = row.open(&model, key, client(&timeouts(), None), "2026-11-18");
+    let (_, response) = asked(&remote, hello(), CancellationToken::new()).await;
+    let error = response.unwrap_err();
+    assert!(!error.message.contains("k-123456789"), "{error:?}");
+    let request = server.received().remove(0);
+    let key = request.lines().find(|line| line.contains("k-123456789")).unwrap_or_default();
+    (request.lines().next().unwrap().to_owned(), key.to_owned())
+}
+
+#[tokio::test]
+async fn a_base_url_may_have_a_query_and_an_at_in_its_path() {
+    let (line, key) =
+        sent("/openai/deployments/d?api-version=2026-02-01", "key-header = \"api-key\"", "openai-chat").await;
+    let expected = "POST /openai/deployments/d/chat/completions?api-version=2026-02-01 HTTP/1.1";
+    assert_eq!((line.as_str(), key.as_str()), (expected, "api-key: k-123456789"));
+    let (line, key) = sent("/@team/v1/?x=1", "", "gemini").await;
+    assert_eq!(line, "POST /@team/v1/models/m:streamGenerateContent?x=1&alt=sse HTTP/1.1");
+    assert_eq!(key, "x-goog-api-key: k-123456789");
+    let (line, key) = sent("/v1", "key-header = \"authorization\"", "anthropic").await;
+    assert_eq!(
+        (line.as_str(), key.as_str()),
+        ("POST /v1/messages HTTP/1.1", "authorization: Bearer k-123456789")
+    );
+}
