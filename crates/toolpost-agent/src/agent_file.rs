@@ -8,6 +8,7 @@ mod format;
 mod head;
 mod limits;
 mod node;
+mod parameters;
 mod policy;
 mod problem;
 mod reader;
@@ -154,7 +155,7 @@ impl AgentFile {
     /// The run's policy narrowed by the agent's own: the meet, which is never wider than the run's.
     pub fn policy_within(&self, run: &Policy) -> Policy {
         match &self.policy {
-            Some(own) => run.meet(&own.with_own_advice(policy::advice)),
+            Some(own) => run.meet(&own.with_own_advice(policy::advice, &self.file)),
             None => run.clone(),
         }
     }

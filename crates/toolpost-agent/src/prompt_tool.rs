@@ -8,6 +8,9 @@ pub fn input_schema(tool: &PromptToolDef) -> Value {
     let mut properties = Map::new();
     for parameter in &tool.parameters {
         let mut property = json!({ "type": parameter.kind });
+        if parameter.kind == "array" {
+            property["items"] = parameter.items.clone().unwrap_or_else(|| json!({}));
+        }
         if !parameter.description.is_empty() {
             property["description"] = parameter.description.as_str().into();
         }
@@ -20,6 +23,24 @@ pub fn input_schema(tool: &PromptToolDef) -> Value {
         schema["required"] = required.into();
     }
     schema
+}
+
+/// The names between `{{` and `}}` that are names of arguments by their form. What else stands between
+/// braces, such as `{{#if x}}`, is text.
+pub fn placeholders(prompt: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    for (at, _) in prompt.match_indices("{{") {
+        let from = &prompt[at + 2..];
+        // The next place may begin one letter further: `{{{name}}}`.
+        let inner = from.find("}}").map(|end| from[..end].trim_start_matches('{').trim());
+        let Some(name) = inner else { continue };
+        let is_name = name.starts_with(|first: char| first.is_alphabetic() || first == '_')
+            && name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.'));
+        if is_name {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// The prompt with the arguments in it. A placeholder that names no argument stays as it is, and an argument is never searched
@@ -53,6 +74,12 @@ pub fn filled(prompt: &str, arguments: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_between_braces_are_found() {
+        let prompt = "{{a}} {{ b_c }}\n{{#if x}} {{ }} {{{d}}} {{e f}} {{g\n{{h.i}}";
+        assert_eq!(placeholders(prompt), ["a", "b_c", "d", "h.i"]);
+    }
 
     #[test]
     fn placeholders_are_replaced_once() {

@@ -8,6 +8,7 @@ use super::action::Action;
 use super::effect::{Effect, Layer};
 use super::rule::Rule;
 use crate::capability::{Capabilities, Capability};
+use std::sync::Arc;
 
 /// What would allow something that a policy does not.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,6 +65,38 @@ pub enum Remedy<'a> {
 /// Says in a clause what would allow something: `consent, or …`. Lower case, no full stop.
 pub type Advice = fn(&Remedy<'_>) -> String;
 
+/// The same for a part of a policy that has words of its own: whose part it is, such as the name of an agent's file, comes second.
+pub type OwnAdvice = fn(&Remedy<'_>, &str) -> String;
+
+/// Words of a part of a policy, and whose part it is.
+#[derive(Debug, Clone)]
+pub(crate) struct Own {
+    words: OwnAdvice,
+    owner: Arc<str>,
+}
+
+impl Own {
+    pub(crate) fn say(&self, remedy: &Remedy<'_>) -> String {
+        (self.words)(remedy, &self.owner)
+    }
+}
+
+/// The words that a decision is explained in.
+#[derive(Debug, Clone)]
+pub(crate) enum Words {
+    Shared(Advice),
+    Own(Own),
+}
+
+impl Words {
+    pub(crate) fn say(&self, remedy: &Remedy<'_>) -> String {
+        match self {
+            Words::Shared(advice) => advice(remedy),
+            Words::Own(own) => own.say(remedy),
+        }
+    }
+}
+
 impl Policy {
     /// The policy with these words for what would widen it; without them it speaks of rules and capabilities only.
     #[must_use]
@@ -74,8 +107,9 @@ impl Policy {
     /// The policy with words that stay its own when it is met with another one: for a part that the advice of the other
     /// cannot widen, such as what an agent's file says.
     #[must_use]
-    pub fn with_own_advice(&self, advice: Advice) -> Policy {
-        self.change(|part| part.advice = Some(advice))
+    pub fn with_own_advice(&self, advice: OwnAdvice, owner: &str) -> Policy {
+        let owner: Arc<str> = owner.into();
+        self.change(|part| part.advice = Some(Own { words: advice, owner: Arc::clone(&owner) }))
     }
 
     /// What to do about something that the policy does not allow.
@@ -86,11 +120,11 @@ impl Policy {
         let own = match remedy {
             Remedy::Grant { missing, .. } => self.parts.iter().find_map(|part| {
                 let is_missing = !missing.difference(part.granted.union(part.askable)).is_empty();
-                part.advice.filter(|_| is_missing)
+                part.advice.as_ref().filter(|_| is_missing)
             }),
             _ => None,
         };
-        own.unwrap_or(self.advice)(remedy)
+        own.map_or_else(|| (self.advice)(remedy), |own| own.say(remedy))
     }
 
     /// The rule that denies all that a capability is missing for: to grant the capability would not help.

@@ -4,7 +4,7 @@
 //! by name. What does not exist yet is judged by the sandbox, which gets the rules as plain values.
 
 use super::Policy;
-use super::advice::Remedy;
+use super::advice::{Remedy, Words};
 use super::decision;
 use super::effect::{Effect, Layer, Origin};
 use super::judge::{Cause, Part};
@@ -197,7 +197,8 @@ impl Policy {
                 Cause::Rule(rule) if rule.effect() != Effect::Deny => self.opened_by(why, action, name),
                 cause => {
                     let tool = (action.as_str(), None);
-                    let remedy = decision::remedy(self.advice, tool, Some(&access), cause, &[]);
+                    let remedy =
+                        decision::remedy(&Words::Shared(self.advice), tool, Some(&access), cause, &[]);
                     Closed { why, remedy, rules: Vec::new() }
                 }
             })

@@ -2,7 +2,7 @@
 //!
 //! A call that is simply granted carries nothing; the sentences are written when somebody reads them.
 
-use super::advice::{Advice, Remedy};
+use super::advice::{Remedy, Words};
 use super::effect::{Effect, Layer, Origin};
 use super::judge::{Cause, Verdict};
 use super::protected;
@@ -26,7 +26,7 @@ struct Because {
     about: Option<ResourceKind>,
     access: Option<Access>,
     cause: Cause<Rule>,
-    advice: Advice,
+    advice: Words,
     /// The other protected files that the call would write or read, for which it asks too.
     also: Vec<Access>,
     /// What else it would do that is not granted.
@@ -45,7 +45,7 @@ impl Decision {
 
     /// Of the tool, with what rules that name it are about.
     pub(super) fn new(
-        advice: Advice,
+        advice: Words,
         (tool, about): (&str, Option<ResourceKind>),
         access: Option<&Access>,
         verdict: Verdict<'_>,
@@ -153,12 +153,12 @@ impl Decision {
             let rule = rule_for(tool, &read).filter(|_| is_hidden).map(|rule| rule.to_string());
             more.extend(rule.filter(|rule| !more.contains(rule)));
         }
-        let (advice, access) = (because.advice, because.access.as_ref());
+        let (advice, access) = (&because.advice, because.access.as_ref());
         let first = remedy(advice, tool, access, &because.cause, &more);
         let is_by_capability = matches!(because.cause, Cause::Askable | Cause::Absent);
         Some(match (is_by_capability, because.missing.is_empty()) {
             (true, true) if more.is_empty() => first,
-            (true, true) => format!("{first}; also {}", advice(&Remedy::Closed { rules: &more })),
+            (true, true) => format!("{first}; also {}", advice.say(&Remedy::Closed { rules: &more })),
             (true, false) => {
                 let all: Vec<&Access> = access.into_iter().chain(&because.missing).collect();
                 let is_never = all.iter().any(|access| is_never_granted(tool.1, access));
@@ -220,7 +220,7 @@ pub(super) fn sentence(tool: &str, access: Option<&Access>, effect: Effect, caus
 
 /// What would allow the access.
 pub(super) fn remedy(
-    advice: Advice,
+    advice: &Words,
     (tool, about): (&str, Option<ResourceKind>),
     access: Option<&Access>,
     cause: &Cause<Rule>,
@@ -237,10 +237,10 @@ pub(super) fn remedy(
     let (rule, capability) = (rule.as_str(), access.map(|access| access.action));
     // A person is asked although the capability is granted, so that granting it is no way.
     if access.is_some_and(Access::needs_consent) && matches!(cause, Cause::Askable) {
-        let allowed = advice(&Remedy::Closed { rules: &[rule.to_owned()] });
+        let allowed = advice.say(&Remedy::Closed { rules: &[rule.to_owned()] });
         return format!("consent, or {allowed}, which holds for all that is in it, protected files too");
     }
-    advice(&match cause {
+    advice.say(&match cause {
         Cause::Granted => return "nothing is in its way".to_owned(),
         Cause::Askable => Remedy::Consent { capability, rule },
         Cause::Absent | Cause::AskWithoutGrant(_) => Remedy::Capability { capability, rule },
@@ -252,7 +252,7 @@ pub(super) fn remedy(
 
 /// What would allow several accesses that are not granted, and the files of these rules.
 fn all_of(
-    advice: Advice,
+    advice: &Words,
     tool: (&str, Option<ResourceKind>),
     accesses: Vec<&Access>,
     more: &[String],
@@ -263,7 +263,7 @@ fn all_of(
         return text;
     }
     let missing = accesses.iter().map(|access| access.action).collect();
-    let all = advice(&Remedy::Grant { missing, tool: None });
+    let all = advice.say(&Remedy::Grant { missing, tool: None });
     let has_rules = accesses.iter().all(|access| without_rule(advice, tool.1, access).is_none());
     let mut rules: Vec<String> = Vec::new();
     for rule in accesses.iter().filter_map(|access| Some(rule_for(tool, access)?.to_string())) {
@@ -276,21 +276,21 @@ fn all_of(
             rules.extend_from_slice(more);
             let also = match more.is_empty() {
                 true => String::new(),
-                false => format!(" and {}", advice(&Remedy::Closed { rules: more })),
+                false => format!(" and {}", advice.say(&Remedy::Closed { rules: more })),
             };
-            format!("{all}{also}, or just this: {}", advice(&Remedy::Closed { rules: &rules }))
+            format!("{all}{also}, or just this: {}", advice.say(&Remedy::Closed { rules: &rules }))
         }
         (false, []) => all,
-        (false, more) => format!("{all} and {}", advice(&Remedy::Closed { rules: more })),
+        (false, more) => format!("{all} and {}", advice.say(&Remedy::Closed { rules: more })),
     }
 }
 
 /// What would allow a command something that no rule about it does.
-fn without_rule(advice: Advice, about: Option<ResourceKind>, access: &Access) -> Option<String> {
-    let grant = || advice(&Remedy::Grant { missing: [access.action].into_iter().collect(), tool: None });
+fn without_rule(advice: &Words, about: Option<ResourceKind>, access: &Access) -> Option<String> {
+    let grant = || advice.say(&Remedy::Grant { missing: [access.action].into_iter().collect(), tool: None });
     match about {
         Some(ResourceKind::Command) => match (&access.resource, access.action) {
-            _ if access.needs_consent() && access.is_unjudged() => Some(advice(&Remedy::Unconfined)),
+            _ if access.needs_consent() && access.is_unjudged() => Some(advice.say(&Remedy::Unconfined)),
             // A command has the network or has none.
             (_, crate::Capability::Network) => Some(grant()),
             _ if is_computed(access) => Some(format!("write the name of the file out, or {}", grant())),

@@ -9,7 +9,7 @@
 //! An allow rule is itself a grant for what it matches; an ask rule is not. Where the capability is absent, an ask
 //! alone stays a denial: otherwise a workspace's own file, or the protected list, could widen by asking.
 
-use super::advice::Advice;
+use super::advice::Own;
 use super::cover::covers;
 use super::effect::Effect;
 use super::names::Names;
@@ -26,7 +26,7 @@ pub(super) struct Part {
     /// One list a layer, the strongest first; the protected list comes before the last.
     pub(super) layers: [Arc<[Rule]>; 6],
     /// The words for what would widen it, where they are not those of the whole policy.
-    pub(super) advice: Option<Advice>,
+    pub(super) advice: Option<Own>,
 }
 
 /// What was decided and why.

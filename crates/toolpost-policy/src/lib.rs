@@ -37,7 +37,7 @@ mod rule;
 
 pub use access::Access;
 pub use action::Action;
-pub use advice::{Advice, Remedy};
+pub use advice::{Advice, OwnAdvice, Remedy};
 pub use ahead::Ahead;
 pub use capability::Capability;
 pub use commands::{Closed, FilePattern, FileRule, FileRules};

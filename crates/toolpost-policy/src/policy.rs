@@ -8,7 +8,7 @@ use crate::judge::{self, Part, Verdict};
 use crate::names::{Names, ShownNames};
 use crate::profile::Profile;
 use crate::rule::{Rule, Target};
-use crate::{advice, advice::Advice};
+use crate::{advice, advice::Advice, advice::Own, advice::Words};
 use std::fmt;
 use std::sync::Arc;
 
@@ -163,8 +163,10 @@ impl Policy {
         }
         let mut parts: Vec<Part> = Vec::with_capacity(self.parts.len() + other.parts.len());
         for part in self.parts.iter().chain(other.parts.iter()) {
-            if !parts.iter().any(|known| known.says_the_same(part)) {
-                parts.push(part.clone());
+            match parts.iter_mut().find(|known| known.says_the_same(part)) {
+                // The words that widen one of both would not widen the other.
+                Some(known) => known.advice = known.advice.take().or_else(|| part.advice.clone()),
+                None => parts.push(part.clone()),
             }
         }
         let names = if self.names.is_empty() { &other.names } else { &self.names };
@@ -203,8 +205,8 @@ impl Policy {
 
     /// The decision on a call: the strictest of its accesses. Allocates nothing where all is simply granted.
     pub fn decide<'a>(&self, request: &Request<'a>) -> Decision {
-        let mut strictest: Option<(Option<&Access>, Verdict<'_>, Option<Advice>)> = None;
-        let mut denied: Option<(Option<&Access>, Verdict<'_>, Option<Advice>)> = None;
+        let mut strictest: Option<(Option<&Access>, Verdict<'_>, Option<&Own>)> = None;
+        let mut denied: Option<(Option<&Access>, Verdict<'_>, Option<&Own>)> = None;
         let only_tool = request.accesses.is_empty().then_some(None);
         for access in request.accesses.iter().map(Some).chain(only_tool) {
             let target = Target::new(request.tool, access, &self.names);
@@ -213,22 +215,22 @@ impl Policy {
                 match verdict.cause {
                     // What a rule denies is denied whatever else is granted.
                     judge::Cause::Rule(_) if verdict.effect == Effect::Deny => {
-                        return self.decision(request.tool, access, verdict, part.advice);
+                        return self.decision(request.tool, access, verdict, part.advice.as_ref());
                     }
                     // Where a part has words of its own, those of the others would not help.
                     _ if verdict.effect == Effect::Deny
                         && denied.is_none_or(|(.., known)| known.is_none() && part.advice.is_some()) =>
                     {
-                        denied = Some((access, verdict, part.advice));
+                        denied = Some((access, verdict, part.advice.as_ref()));
                     }
                     _ => {}
                 }
-                let is_stricter = |(_, known, advice): (_, Verdict<'_>, Option<Advice>)| {
+                let is_stricter = |(_, known, advice): (_, Verdict<'_>, Option<&Own>)| {
                     is_more_telling(verdict, known)
                         || (advice.is_none() && part.advice.is_some() && !is_more_telling(known, verdict))
                 };
                 if strictest.is_none_or(is_stricter) {
-                    strictest = Some((access, verdict, part.advice));
+                    strictest = Some((access, verdict, part.advice.as_ref()));
                 }
             }
         }
@@ -294,11 +296,11 @@ impl Policy {
         tool: &str,
         access: Option<&Access>,
         verdict: Verdict<'_>,
-        advice: Option<Advice>,
+        advice: Option<&Own>,
     ) -> Decision {
         let shown = self.dialect.as_ref().and_then(|dialect| dialect.shown_name(tool));
-        Decision::new(advice.unwrap_or(self.advice), (tool, self.names.about(tool)), access, verdict)
-            .shown_as(shown)
+        let words = advice.map_or(Words::Shared(self.advice), |own| Words::Own(own.clone()));
+        Decision::new(words, (tool, self.names.about(tool)), access, verdict).shown_as(shown)
     }
 
     /// Whether an action of a tool on one path is simply allowed. A walk asks it of every name: nothing is allocated.

@@ -7,15 +7,18 @@ use toolpost_core::capability::Capabilities;
 use toolpost_core::policy::{Effect, Layer, Origin, Profile, Remedy, Rule};
 use toolpost_core::{Capability, Policy};
 
-/// What would allow something that an agent's file withholds. The flags of the run cannot.
-pub(super) fn advice(remedy: &Remedy<'_>) -> String {
+/// What would allow something that an agent's file withholds, which may be that of an agent above. The flags of the run cannot.
+pub(super) fn advice(remedy: &Remedy<'_>, file: &str) -> String {
     match remedy {
         Remedy::Grant { .. } | Remedy::Capability { .. } | Remedy::Closed { .. } => {
-            "the agent's own file withholds it, and no flag gives it back; change `policy` in that file"
-                .to_owned()
+            format!(
+                "the agent file `{file}` withholds it, and no flag gives it back; change `policy` in that file"
+            )
         }
         Remedy::Consent { .. } | Remedy::Asked { .. } => {
-            "consent; the agent's own file asks for it, and no flag but `--yes` answers in advance".to_owned()
+            format!(
+                "consent; the agent file `{file}` asks for it, and no flag but `--yes` answers in advance"
+            )
         }
         Remedy::Denied { by } => {
             format!("no flag overrides a deny: change or remove what stands at {}", by.origin())
@@ -23,7 +26,7 @@ pub(super) fn advice(remedy: &Remedy<'_>) -> String {
         Remedy::Protected { rule, more } => {
             let more: String = more.iter().map(|rule| format!(" and `{rule}`")).collect();
             format!(
-                "consent, or allow `{rule}`{more} twice: with `--allow-rule`, and under `policy.rules` in the agent's own file"
+                "consent, or allow `{rule}`{more} twice: with `--allow-rule`, and under `policy.rules` in the agent file `{file}`"
             )
         }
         Remedy::Unconfined => {

@@ -3,12 +3,12 @@
 use super::AgentFile;
 use super::format::Format;
 use super::node::{At, Content, Key, Node};
+use super::parameters::{OF_PARAMETERS, check_gaps, parameters};
 use super::policy::Narrowing;
 use super::reader::Reader;
 use super::yaml::short;
 use serde::Serialize;
-use std::collections::HashSet;
-use toolpost_core::tool::{PromptParameter, PromptToolDef};
+use toolpost_core::tool::PromptToolDef;
 
 /// A name that a file chooses tools or packs by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -247,8 +247,6 @@ fn define(reader: &mut Reader<'_>, node: &Node, index: usize, agent: &mut AgentF
     agent.prompt_tools.push(tool);
 }
 
-const OF_PARAMETERS: [&str; 3] = ["type", "description", "required"];
-
 /// The keys of a definition that mean nothing, with their fields, what is known there, and where that is.
 fn strange_keys(node: &Node, index: usize) -> Vec<(&Key, String, &'static [&'static str], &'static str)> {
     let mut strange = Vec::new();
@@ -324,6 +322,9 @@ fn definition(reader: &mut Reader<'_>, node: &Node, index: usize) -> Option<Prom
         is_object.then_some(schema)
     });
     let script = node.get("script").map(Node::to_value);
+    if let (Some(prompt), Some(value)) = (&prompt, node.get("prompt")) {
+        check_gaps(reader, value, prompt, &parameters, &of("prompt"));
+    }
     reader.is_sound_since(problems).then_some(())?;
     Some(PromptToolDef {
         name: name?,
@@ -334,65 +335,4 @@ fn definition(reader: &mut Reader<'_>, node: &Node, index: usize) -> Option<Prom
         prompt: prompt?,
         script,
     })
-}
-
-/// `NAME: { type, description, required }`.
-fn parameters(reader: &mut Reader<'_>, node: &Node, field: &str) -> Vec<PromptParameter> {
-    let Content::Map(entries) = &node.content else {
-        reader.broken(
-            node.at,
-            field,
-            format!("`parameters` is {}; write a mapping from names to `{{ type: string }}`", node.kind()),
-        );
-        return Vec::new();
-    };
-    let mut known = HashSet::new();
-    let mut all = Vec::new();
-    for (key, value) in entries {
-        let field = format!("{field}.{}", key.text);
-        if !known.insert(key.text.clone()) {
-            continue;
-        }
-        if !matches!(value.content, Content::Map(_)) {
-            reader.broken(
-                value.at,
-                &field,
-                format!(
-                    "`{}` is {}; write `{{ type: string, description: …, required: true }}`",
-                    short(&key.text),
-                    value.kind()
-                ),
-            );
-            continue;
-        }
-        let kinds = ["string", "number", "boolean", "object"];
-        let kind = match value.get("type") {
-            Some(node) => reader.one_of(node, &format!("{field}.type"), &kinds),
-            None => Some("string".to_owned()),
-        };
-        let description =
-            value.get("description").and_then(|node| reader.text(node, &format!("{field}.description")));
-        let is_required = match value.get("required").map(|node| (&node.content, node)) {
-            None => false,
-            Some((Content::Boolean(is), _)) => *is,
-            Some((_, node)) => {
-                reader.broken(
-                    node.at,
-                    &format!("{field}.required"),
-                    format!("`required` is {}; write `true` or `false`", node.kind()),
-                );
-                false
-            }
-        };
-        if let Some(kind) = kind {
-            let name = key.text.clone();
-            all.push(PromptParameter {
-                name,
-                kind,
-                description: description.unwrap_or_default(),
-                is_required,
-            });
-        }
-    }
-    all
 }

@@ -173,7 +173,7 @@ fn another_word_for_tools_narrows_too() {
 #[test]
 fn one_bad_definition_costs_one_tool() {
     let head = "tools:\n  - name: good\n    description: d\n    prompt: p\n  - name: bad name\n    description: d\n    prompt: p\n  - description: none\n  \
-                - name: typed\n    description: d\n    prompt: p\n    parameters: { a: { type: array } }\n  - name: schema\n    description: d\n    prompt: p\n    \
+                - name: typed\n    description: d\n    prompt: p\n    parameters: { a: { type: list } }\n  - name: schema\n    description: d\n    prompt: p\n    \
                 result_schema: { type: 3 }\n  - 7\n  - name: good\n    description: d\n    prompt: again\n  - read";
     let loaded = read("a.md", format!("---\ndescription: d\n{head}\n---\nx").as_bytes());
     let agent = loaded.agent.expect("the agent loads");
@@ -379,7 +379,7 @@ fn what_a_file_withholds_is_not_said_to_be_had_by_a_flag() {
         assert!(remedy.contains(part), "{head}: {remedy}");
     };
     let write = || Access::path(Capability::Write, "src/a.rs");
-    check("policy: read-only", "write", write(), "the agent's own file withholds it");
+    check("policy: read-only", "write", write(), "the agent file `a.md` withholds it");
     check("policy: { ask: [exec] }", "bash", Access::command("ls"), "no flag but `--yes`");
     check("tools: ['Bash(git *)']", "bash", Access::command("ls"), "what stands at a.md:3");
     check("policy: standard", "edit", Access::path(Capability::Write, ".git/config"), "`policy.rules`");

@@ -24,13 +24,16 @@ pub struct PromptToolDef {
 }
 
 /// An argument of a prompt tool.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PromptParameter {
     /// Its name.
     pub name: String,
-    /// `string`, `number`, `boolean` or `object`.
+    /// `string`, `number`, `integer`, `boolean`, `object` or `array`.
     pub kind: String,
+    /// JSON schema of the items of an array, where the file says what they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub items: Option<Value>,
     /// What it is, for the model.
     pub description: String,
     /// Whether a call must have it.

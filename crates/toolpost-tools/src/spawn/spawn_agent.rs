@@ -3,7 +3,7 @@
 use super::{amended, spec, would_start};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use toolpost_core::host::{SpawnOrder, SpawnedAgent};
 use toolpost_core::tool::{Amendment, AnyTool, Setting};
 use toolpost_core::{Context, Output, Spec, Tool, ToolError};
@@ -17,6 +17,8 @@ pub struct Args {
     /// What it has to do.
     #[schemars(length(min = 1))]
     prompt: String,
+    /// The work in a few words, for the person who watches.
+    description: Option<String>,
     /// What it should know first.
     #[schemars(extend("x-toolpost-empty" = "absent"))]
     context: Option<String>,
@@ -75,7 +77,11 @@ impl Tool for SpawnAgent {
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
-        let Args { agent_type, prompt, context, wait, result_schema } = args;
+        let Args { agent_type, prompt, description, context, wait, result_schema } = args;
+        let description = description.filter(|description| !description.trim().is_empty());
+        if let Some(description) = &description {
+            ctx.progress(description, json!({ "agent": agent_type }));
+        }
         let prompt = match context.filter(|context| !context.trim().is_empty()) {
             Some(context) => format!("# Context\n\n{}\n\n# Task\n\n{prompt}", context.trim_end()),
             None => prompt,
@@ -94,7 +100,7 @@ impl Tool for SpawnAgent {
             (None, true) => text,
         };
         let data = Data { agent_id: id, result: data, running: !wait, turns, cost_usd: cost };
-        Ok(Output::new(agent_type, text, data))
+        Ok(Output::new(description.unwrap_or(agent_type), text, data))
     }
 
     async fn dry_run(&self, _: &Context, args: Args) -> Result<Output<Data>, ToolError> {

@@ -144,6 +144,12 @@ fn check(runtime: &Runtime, printer: &Printer, files: &[String]) -> u8 {
                 let found = runtime.config.agents().agents.into_iter().find(|agent| agent.path == path);
                 checked.extend(found.map(|agent| (path, problems(runtime, &agent.loaded))));
             }
+            // One that cannot be read does not keep the others from being checked.
+            Err(error) if files.len() > 1 => {
+                let at = toolpost_agent::agent_file::At { line: 1, column: 1 };
+                let problem = Problem::new(file, at, None, Severity::Broken, error.message());
+                checked.push((file.clone(), vec![problem]));
+            }
             Err(error) => return printer.invocation_error(&error),
         }
     }

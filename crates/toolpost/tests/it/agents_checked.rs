@@ -267,3 +267,71 @@ fn what_the_agents_own_policy_denies_is_not_said_to_be_had_by_a_flag() {
         assert!(!stderr.contains("--allow "), "{head}: {stderr}");
     }
 }
+
+#[test]
+fn a_gap_that_no_parameter_fills_is_told() {
+    let tool = |parameters: &str, prompt: &str| {
+        format!(
+            "tools:\n  - name: t\n    description: d\n    parameters: {parameters}\n    prompt: \"{prompt}\""
+        )
+    };
+    let is = "names no parameter, so that it stays as it is in the prompt;";
+    check(
+        &tool("{ text: { type: string } }", "Sum up {{txt}}: {{text}}"),
+        0,
+        &[&format!("7:13: `{{{{txt}}}}` {is} did you mean `{{{{text}}}}`?")],
+    );
+    check(
+        &tool("{ a: {}, b: {} }", "{{zzz}} {{zzz}} {{#if a}} {{ a }}"),
+        0,
+        &[&format!("7:13: `{{{{zzz}}}}` {is} the parameters are a, b")],
+    );
+    check(
+        &tool("{}", "{{x}}"),
+        0,
+        &[&format!("7:13: `{{{{x}}}}` {is} the tool has no parameters; add `x` under `parameters`")],
+    );
+}
+
+#[test]
+fn parameters_may_be_arrays_and_integers() {
+    let home = Home::new();
+    let head = "tools:\n  - name: pick\n    description: d\n    parameters:\n      count: { type: integer, required: true }\n      names: { type: array, items: string, required: true }\n      any: { type: array }\n    prompt: \"{{count}} {{names}} {{any}}\"\n    script: \"{{count}} of {{names}}\"\nscript:\n  - { call: pick, args: { count: 2, names: [a, b, c], any: [1, x] }, save: good }\n  - { call: pick, args: { count: 1.5, names: [a] }, save: bad, optional: true }\n  - say: \"{{good.output}}|{{bad.error}}\"";
+    home.write("repo/a.md", format!("---\nname: a\ndescription: d\n{head}\n---\nx\n"));
+    let (status, json) = home.json(&["agents", "check", "a.md"]);
+    assert_eq!((status, json["files"][0]["problems"].as_array().unwrap().len()), (0, 0), "{json}");
+    let ran = home.run(&["run", "a.md"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let (good, bad) = ran.stdout.split_once('|').unwrap();
+    assert_eq!(good, "2 of [\"a\",\"b\",\"c\"]", "{}", ran.stdout);
+    assert!(bad.contains("count") && bad.contains("integer"), "{bad}");
+    check(
+        "tools:\n  - name: t\n    description: d\n    parameters: { a: { type: strng } }\n    prompt: \"{{a}}\"",
+        1,
+        &[
+            "6:30: `strng` is no tools[0].parameters.a.type; did you mean `string`? there are string, number, integer, boolean, object, array",
+            "7:13: `{{a}}` names no parameter, so that it stays as it is in the prompt; the tool has no parameters; add `a` under `parameters`",
+        ],
+    );
+}
+
+#[test]
+fn of_several_files_one_that_cannot_be_read_does_not_hide_the_others() {
+    let home = Home::new();
+    for name in ["one.md", "two.md"] {
+        home.write(&format!("repo/{name}"), "x".repeat((1 << 20) + 1));
+    }
+    home.write("repo/good.md", "---\ndescription: d\n---\nx\n");
+    home.write("repo/.toolpost/agents/large.md", "x".repeat((1 << 20) + 1));
+    home.write("repo/.toolpost/agents/larger.md", "x".repeat(2 << 20));
+    let (status, json) = home.json(&["agents", "check", "one.md", "good.md", "two.md"]);
+    let sound: Vec<bool> =
+        json["files"].as_array().unwrap().iter().map(|file| file["sound"] == true).collect();
+    assert_eq!((status, sound), (1, vec![false, true, false]), "{json}");
+    assert!(
+        json["files"][2]["problems"][0]["message"].as_str().unwrap().contains("has 1048577 bytes"),
+        "{json}"
+    );
+    let (status, json) = home.json(&["agents", "check"]);
+    assert_eq!((status, json["files"].as_array().unwrap().len()), (1, 2), "{json}");
+}

@@ -83,6 +83,9 @@ fn a_child_may_not_do_more_than_its_parent() {
     let ran = home.run(&["run", "boss.md", "--allow", "exec"]);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     assert!(ran.stdout.contains("write") && ran.stdout.contains("not granted"), "{}", ran.stdout);
+    // The file that withholds it is named, and not the one whose agent is denied.
+    assert!(ran.stdout.contains("the agent file `boss.md` withholds it"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("child.md"), "{}", ran.stdout);
     assert!(!home.path("repo/made.txt").exists());
 }
 
