@@ -8,6 +8,7 @@ mod count;
 mod extras;
 mod listener;
 mod local;
+mod pauses;
 mod steps;
 mod summary;
 

@@ -9,7 +9,9 @@ mod fork;
 mod repeats;
 mod replay;
 mod state;
+mod time_spent;
 mod transcript;
+mod unusable;
 
 pub use call_id::call_id;
 pub use decide::decide;
@@ -17,4 +19,4 @@ pub use fork::Fork;
 pub use replay::{Difference, replay};
 pub use state::{Ended, State};
 pub use transcript::Extra;
-pub(crate) use transcript::part_tokens;
+pub(crate) use transcript::{part_tokens, surplus};

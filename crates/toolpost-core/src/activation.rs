@@ -57,6 +57,17 @@ pub enum Fact {
         #[serde(default)]
         cost: Option<f64>,
     },
+    /// Requests of a step failed, and there were pauses before they were made again.
+    Paused {
+        /// The step.
+        seq: u64,
+        /// How many.
+        times: u64,
+        /// How long, in milliseconds.
+        ms: u64,
+        /// What the last one came after: `status 429`.
+        why: String,
+    },
     /// A call gave the model more than the text that its events have.
     Returned {
         /// The step of the answer that asked for the call.
@@ -444,6 +455,7 @@ impl Fact {
                 map_all([&mut error.code], change);
                 *text = change(text);
             }
+            Fact::Paused { why, .. } => *why = change(why),
             Fact::Returned { attachments, data, .. } => {
                 *data = map_strings(data.take(), change);
                 attachments.iter_mut().for_each(|one| one.filename = change(&one.filename));

@@ -308,6 +308,13 @@ pub struct Response {
     pub sources: Vec<SearchSource>,
     /// The model that answered, where the provider says so.
     pub model: Option<String>,
+    /// Calls that it asked for and that are not among the parts, because there were too many.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub surplus_calls: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Response {

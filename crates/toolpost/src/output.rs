@@ -3,6 +3,7 @@
 //! Whatever comes from a tool loses its control characters before it reaches a terminal.
 
 mod cost;
+mod events;
 mod input;
 mod live;
 mod markdown;
@@ -10,8 +11,11 @@ mod stage;
 mod width;
 
 pub(crate) use cost::{cost_in_words, dollars, grouped};
+pub(crate) use events::{
+    Fault, Line, RunEvent, RunResult, VERSION, finish, page as events_page, reason, schema as events_schema,
+};
 pub(crate) use input::{Done, Editor, Field, Key, RawMode, keys_typed, shortened};
-pub(crate) use stage::{Screen, Show, Shown, Stage};
+pub(crate) use stage::{Beginning, Screen, Show, Shown, Stage};
 
 use crate::config::env::Environment;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -35,6 +39,8 @@ pub(crate) struct Printer {
     has_lost_reader: Cell<bool>,
     /// Notes that are said only if something fails; none where they are said at once.
     held: RefCell<Option<Vec<String>>>,
+    /// The agent and the run that what fails belongs to; none before one begins.
+    run: RefCell<Option<(String, String)>>,
 }
 
 /// What a text on standard error is.
@@ -72,6 +78,7 @@ impl Printer {
             has_lost_data: Cell::new(false),
             has_lost_reader: Cell::new(false),
             held: RefCell::default(),
+            run: RefCell::default(),
         }
     }
 
@@ -86,6 +93,7 @@ impl Printer {
             has_lost_data: Default::default(),
             has_lost_reader: Default::default(),
             held: RefCell::default(),
+            run: RefCell::default(),
         }
     }
 
@@ -224,8 +232,15 @@ impl Printer {
 
     /// A run that could not even be made: whoever reads lines of JSON gets the last one all the same.
     pub(crate) fn refused_stream(&self, error: &ToolError) -> u8 {
-        self.json(&serde_json::json!({"type": "result", "success": false, "error": error}));
+        let (agent, activation) = self.run.borrow().clone().unzip();
+        let event = RunEvent::Refused { success: false, error: Fault::from(error) };
+        self.json(&Line { agent, activation, event });
         Printer::invocation_status(error)
+    }
+
+    /// What fails from now on belongs to this run of this agent.
+    pub(crate) fn begin_run(&self, agent: &str, activation: &str) {
+        self.run.replace(Some((agent.to_owned(), activation.to_owned())));
     }
 
     /// The exit status of a call that could not even be made.

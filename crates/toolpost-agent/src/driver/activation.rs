@@ -139,6 +139,7 @@ impl Activation {
             signalled: Notify::new(),
             is_out_of_time: AtomicBool::new(false),
         };
+        running.listener.begins(&running.id, running.context.redactor());
         let tools = running.offer_listed()?;
         if is_new {
             running.record(Fact::Started { start: Box::new(Start { tools, ..self.start }) });

@@ -1,5 +1,7 @@
 //! Who watches a run while it goes on. What is heard here is for people; what counts is in the events.
 
+use std::sync::Arc;
+use toolpost_core::host::Redactor;
 use toolpost_core::model::{ModelError, Response};
 
 /// Something that a run does at this moment.
@@ -37,6 +39,8 @@ pub enum Heard<'a> {
     Waiting,
     /// A call was answered without being run.
     Refused {
+        /// The call; none for calls that are not in the answer any more because there were too many.
+        call: Option<&'a str>,
         /// The tool, as the model wrote it.
         tool: &'a str,
         /// What the model is told.
@@ -46,6 +50,9 @@ pub enum Heard<'a> {
 
 /// Watches runs. Implemented by terminals; called by drivers, from any thread. It must not block for long.
 pub trait Listener: Send + Sync {
+    /// A run begins, or goes on. What it says is not to be shown without this.
+    fn begins(&self, _activation: &str, _redactor: &Arc<Redactor>) {}
+
     /// A run does something.
     fn heard(&self, activation: &str, heard: Heard<'_>);
 }

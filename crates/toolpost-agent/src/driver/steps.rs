@@ -3,8 +3,9 @@
 use super::activation::{Activation, Running};
 use super::count::Asked;
 use super::listener::Heard;
+use super::pauses::Pauses;
 use super::{Heartbeat, Steps};
-use crate::kernel::{self, Ended};
+use crate::kernel::{self, Ended, surplus};
 use crate::tree::{Amount, Drawn, Undrawn, Wanted};
 use futures_util::StreamExt;
 use std::collections::HashMap;
@@ -104,8 +105,11 @@ impl Steps for LocalSteps {
                 Todo::Call { index, call } => running.call(index, call).await,
                 // It is answered by having been decided.
                 Todo::Refuse { index, text } => {
-                    let call = running.fold.state().last_call(index).map(|(_, call)| call.name.clone());
-                    running.tell(Heard::Refused { tool: &call.unwrap_or_default(), text: &text });
+                    let call =
+                        running.fold.state().last_call(index).map(|(seq, call)| (seq, call.name.clone()));
+                    let (answer, tool) = call.unwrap_or_default();
+                    let call_id = kernel::call_id(&running.id, answer, index);
+                    running.tell(Heard::Refused { call: Some(&call_id), tool: &tool, text: &text });
                     Ok(())
                 }
                 Todo::Compact { turns } => running.compact(seq, turns, &cancel).await,
@@ -149,8 +153,15 @@ impl Running {
         self.load_extras().await;
         self.tell(Heard::Asking);
         let price = self.model.profile().price.as_ref();
-        match self.response(self.request(), cancel, beat).await {
+        let mut pauses = Pauses::default();
+        let answered = self.asked(self.request(), cancel, beat, &mut pauses).await;
+        pauses.fact(seq).into_iter().for_each(|fact| self.record(fact));
+        match answered {
             Ok(response) => {
+                if response.surplus_calls > 0 {
+                    let text = surplus(response.surplus_calls);
+                    self.tell(Heard::Refused { call: None, tool: "", text: &text });
+                }
                 self.tell(Heard::Answered { seq, response: &response });
                 let has_calls = response.tool_calls().next().is_some();
                 let cost = price.map(|price| price.of(&response.usage));
@@ -249,6 +260,17 @@ impl Running {
         cancel: &CancellationToken,
         beat: &Heartbeat,
     ) -> Result<Box<Response>, Unanswered> {
+        self.asked(request, cancel, beat, &mut Pauses::default()).await
+    }
+
+    /// The same, with the pauses before requests that were made again.
+    async fn asked(
+        &self,
+        request: Request,
+        cancel: &CancellationToken,
+        beat: &Heartbeat,
+        pauses: &mut Pauses,
+    ) -> Result<Box<Response>, Unanswered> {
         let asked = Asked::of(&request, self.model.profile());
         let mut said = String::new();
         // What attempts before this one have used: providers bill what they have said.
@@ -281,6 +303,7 @@ impl Running {
                     let used = asked.of_unfinished(&said);
                     lost = lost.plus(&used);
                     said.clear();
+                    pauses.begin(delay_ms, &error);
                     self.tell(Heard::Retry { attempt: attempts_before + attempt, delay_ms, error: &error });
                     if drawn.lose(self.used(&used)) {
                         continue;

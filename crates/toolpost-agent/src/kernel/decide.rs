@@ -2,11 +2,12 @@
 
 use super::State;
 use super::transcript::{Answer, Slot, Turn};
+use super::unusable;
 use toolpost_core::activation::{Limits, Reason, Todo};
 use toolpost_core::model::{Arguments, Finish, ModelErrorKind, ToolCall};
 
 /// Maximum number of calls of one answer that are run; more are refused.
-const MOST_CALLS: usize = 64;
+pub(super) const MOST_CALLS: usize = 64;
 /// Maximum number of calls that run side by side.
 const MOST_TOGETHER: usize = 16;
 /// Answers in a row that no call could be read from, until the run ends.
@@ -100,6 +101,11 @@ fn ending(state: &State, answer: &Answer) -> Option<Reason> {
     }
     if state.malformed >= MOST_MALFORMED {
         return Some(Reason::Model);
+    }
+    if let Some(unusable) = answer.unusable {
+        let limits = state.start().map(|start| &start.limits);
+        let is_spent = limits.is_some_and(|limits| spent(state, limits).is_some());
+        return (state.unusable >= unusable::MOST || is_spent).then(|| unusable.reason());
     }
     if !answer.calls.is_empty() {
         return None;

@@ -5,6 +5,7 @@
 
 use super::call_id::call_id;
 use super::repeats::Repeats;
+use super::time_spent::TimeSpent;
 use super::transcript::{Extra, Slot, Turn};
 use crate::result;
 use crate::tree::Amount;
@@ -48,6 +49,10 @@ pub struct State {
     returned: HashMap<(u64, usize), Extra>,
     /// Answers in a row that no call could be read from.
     pub(super) malformed: u32,
+    /// Answers in a row that the run cannot end with.
+    pub(super) unusable: u32,
+    /// Where its time went.
+    time: TimeSpent,
     pub(super) repeats: Repeats,
     pub(super) is_stop_asked: bool,
     /// What is used up of the tree's budget.
@@ -136,6 +141,8 @@ impl State {
             unfinished: String::new(),
             returned: HashMap::new(),
             malformed: 0,
+            unusable: 0,
+            time: TimeSpent::default(),
             repeats: Repeats::default(),
             is_stop_asked: false,
             spent: None,
@@ -179,6 +186,9 @@ impl State {
             return;
         }
         self.now_ms = self.now_ms.max(event.at_ms);
+        if let Some(call) = event.call.as_deref().filter(|call| self.calls.contains_key(*call)) {
+            self.time.call(call, &event.kind, event.at_ms);
+        }
         match &event.kind {
             EventKind::CallStarted { .. } => {
                 if let Some(slot) = event.call.as_deref().and_then(|call| self.slot(call))
@@ -244,8 +254,9 @@ impl State {
         if self.ended.is_some() {
             return;
         }
+        self.time.fact(fact, at_ms);
         match fact {
-            Fact::Started { .. } | Fact::Continued { .. } => {}
+            Fact::Started { .. } | Fact::Continued { .. } | Fact::Paused { .. } => {}
             Fact::Offered { tools } => self.offer(tools),
             Fact::Decided { seq, todos } => self.decide(*seq, todos),
             Fact::Answered { seq, response, cost } => {
@@ -355,6 +366,8 @@ impl State {
         self.is_stop_asked = false;
         self.unfinished.clear();
         self.malformed = 0;
+        self.unusable = 0;
+        self.time = TimeSpent::default();
         match self.start.as_ref().and_then(|start| start.parent.as_ref()) {
             // A person who says more wants more. An agent has for another what that one has left; while it had nothing to do,
             // no time was spent.
@@ -506,11 +519,16 @@ impl State {
         let error = match reason {
             Reason::Model | Reason::Script => match &self.failed {
                 Some(error) => Some(error.message.clone()),
-                None => Some("the model's calls could not be read, three times in a row".to_owned()),
+                None => self
+                    .unusable_told()
+                    .or_else(|| Some("the model's calls could not be read, three times in a row".to_owned())),
             },
-            Reason::Refused => {
-                self.turns.iter().rev().find_map(Turn::answer).and_then(|answer| answer.note.clone())
-            }
+            Reason::Refused => self.unusable_told().or_else(|| {
+                let answer = self.turns.iter().rev().find_map(Turn::answer)?;
+                let note = answer.note.as_ref()?;
+                Some(format!("the model refused: {note}"))
+            }),
+            Reason::Time => Some(self.time.told()).filter(|told| !told.is_empty()),
             _ => None,
         };
         let is_failure = matches!(reason, Reason::Model | Reason::Script);
@@ -643,7 +661,12 @@ impl State {
         self.spend(&response.usage, cost);
         self.failed = None;
         self.answers += 1;
-        let turn = Turn::of_answer(seq, response);
+        let mut turn = Turn::of_answer(seq, response);
+        // A script says what it is told to, and that may be nothing.
+        let is_script = self.start.as_ref().is_some_and(|start| start.model.provider == "script");
+        turn.answer_mut().into_iter().filter(|_| is_script).for_each(|answer| answer.unusable = None);
+        let is_unusable = turn.answer().is_some_and(|answer| answer.unusable.is_some());
+        self.unusable = if is_unusable { self.unusable + 1 } else { 0 };
         self.malformed = if turn.is_malformed() { self.malformed + 1 } else { 0 };
         let is_final = turn.is_final();
         self.turns.push(turn);

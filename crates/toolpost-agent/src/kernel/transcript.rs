@@ -1,10 +1,24 @@
 //! The conversation of a run: its turns, and the messages that a model is sent.
 
 use super::State;
+use super::decide::MOST_CALLS;
+use super::unusable::Unusable;
 use serde_json::Value;
 use toolpost_core::model::{Arguments, Finish, Message, Part, Response, Role, ToolCall, ToolResult};
 use toolpost_core::outcome::Attachment;
 use toolpost_core::text::tokens;
+
+/// What the model is told of an answer without anything in it.
+const EMPTY_ANSWER: &str =
+    "Your last answer was empty. Go on with the task, or say what you have found and what is missing.";
+
+/// What the model is told of calls that are not even in its answer any more.
+pub(crate) fn surplus(count: u64) -> String {
+    let (calls, were) = if count == 1 { ("call", "was") } else { ("calls", "were") };
+    format!(
+        "{count} more {calls} of your last answer {were} not run: at most {MOST_CALLS} calls of one answer are; make what is still needed in your next answers."
+    )
+}
 
 /// About how many tokens an image costs.
 const IMAGE_TOKENS: u64 = 1_500;
@@ -37,6 +51,12 @@ pub(super) struct Answer {
     pub(super) seq: u64,
     parts: Vec<Part>,
     pub(super) finish: Finish,
+    /// The same in the provider's words.
+    pub(super) finish_raw: Option<String>,
+    /// Why the run cannot end with it.
+    pub(super) unusable: Option<Unusable>,
+    /// Calls that are missing because there were too many.
+    pub(super) surplus_calls: u64,
     pub(super) note: Option<String>,
     pub(super) calls: Vec<ToolCall>,
     /// One for each call.
@@ -84,6 +104,9 @@ impl Turn {
             slots: calls.iter().map(|_| Slot::Waiting).collect(),
             calls,
             finish: response.finish,
+            finish_raw: response.finish_raw.clone(),
+            unusable: Unusable::of(response),
+            surplus_calls: response.surplus_calls,
             note: response.note.clone(),
             tokens: response.parts.iter().map(part_tokens).sum(),
             parts: response.parts.clone(),
@@ -111,7 +134,9 @@ impl Turn {
     /// Whether the run is done with it, if nothing else comes.
     pub(super) fn is_final(&self) -> bool {
         let is_end = |finish: Finish| matches!(finish, Finish::Stop | Finish::ToolCalls | Finish::Other);
-        self.answer().is_some_and(|answer| answer.calls.is_empty() && is_end(answer.finish))
+        self.answer().is_some_and(|answer| {
+            answer.calls.is_empty() && answer.unusable.is_none() && is_end(answer.finish)
+        })
     }
 
     /// Whether no call could be read from it.
@@ -214,6 +239,12 @@ impl State {
                 Turn::BrokenOff { text } => {
                     messages.push(Message { role: Role::Assistant, parts: vec![Part::text(text.clone())] });
                 }
+                // What nobody could use is not sent back: the model is asked again as if it had not been.
+                Turn::Answer(answer) if answer.unusable.is_some() && answer.calls.is_empty() => {
+                    if answer.unusable == Some(Unusable::Empty) {
+                        add_user(&mut messages, vec![Part::text(EMPTY_ANSWER)]);
+                    }
+                }
                 Turn::Answer(answer) => {
                     if !answer.parts.is_empty() {
                         messages.push(Message { role: Role::Assistant, parts: answer.parts.clone() });
@@ -230,6 +261,10 @@ impl State {
                     let results: Vec<Part> = results.collect();
                     if !results.is_empty() {
                         add_user(&mut messages, results);
+                    }
+                    if answer.surplus_calls > 0 {
+                        let text = surplus(answer.surplus_calls);
+                        add_user(&mut messages, vec![Part::text(text)]);
                     }
                     if answer.finish == Finish::Malformed {
                         let note = answer.note.as_deref().unwrap_or("it could not be read");

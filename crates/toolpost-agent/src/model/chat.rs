@@ -6,7 +6,7 @@
 
 use super::conversation::{Turn, marked, object, turns};
 use super::decoder::Decode;
-use super::draft::{Draft, arguments, cut, items, text, tokens};
+use super::draft::{Draft, MAX_CALLS, arguments, cut, items, text, tokens};
 use super::file::{File, data_url, file};
 use super::format::{Encoded, Format, Reasoning, Target, declarations};
 use super::responses::effort;
@@ -173,6 +173,20 @@ fn assistant(turn: &Turn<'_>) -> Value {
     message.into()
 }
 
+/// Why a response ended, by the words of the many servers. One that says something else must not be taken for complete.
+fn ended_by(reason: &str) -> Finish {
+    match reason.to_ascii_lowercase().as_str() {
+        "stop" | "tool_calls" | "tool_use" | "function_call" | "eos" | "eos_token" | "end_turn"
+        | "stop_sequence" | "complete" | "completed" => Finish::Stop,
+        "length" | "max_tokens" | "max_output_tokens" | "model_length" | "model_context_window_exceeded" => {
+            Finish::Length
+        }
+        "content_filter" | "safety" | "sensitive" | "guardrail_intervened" => Finish::Blocked,
+        "refusal" => Finish::Refusal,
+        _ => Finish::Other,
+    }
+}
+
 /// What comes back.
 pub(super) struct Stream {
     draft: Draft,
@@ -245,12 +259,12 @@ impl Stream {
             self.draft.source(text(&citation["url"]), text(&citation["title"]), text(&citation["content"]));
         }
         for call in items(&message["tool_calls"]) {
-            self.call(call)?;
+            self.call(call);
         }
         Ok(())
     }
 
-    fn call(&mut self, delta: &Value) -> Result<(), ModelError> {
+    fn call(&mut self, delta: &Value) {
         let function = if delta["function"].is_object() { &delta["function"] } else { delta };
         let (index, given, name) = (delta["index"].as_u64(), text(&delta["id"]), text(&function["name"]));
         let more = match &function["arguments"] {
@@ -261,7 +275,12 @@ impl Stream {
         let place = match self.find(index, given, name, &more) {
             Some(place) => place,
             None => {
-                let id = self.draft.begin_call(given, name)?;
+                let id = self.draft.begin_call(given, name);
+                // Of the calls that are too many only the last one is kept, until it is known to have ended.
+                if self.calls.len() > MAX_CALLS {
+                    self.calls.pop();
+                    self.draft.surplus_calls += 1;
+                }
                 self.calls.push(Call { index, given: given.to_owned(), id, ..Call::default() });
                 self.calls.len() - 1
             }
@@ -271,7 +290,6 @@ impl Stream {
             name.clone_into(&mut call.name);
         }
         call.arguments.push_str(&more);
-        Ok(())
     }
 
     /// The call that a delta continues; none if it begins one.
@@ -329,12 +347,9 @@ impl Decode for Stream {
     }
 
     fn finish(mut self: Box<Self>) -> Result<Response, ModelError> {
-        let finish = match self.draft.finish_raw.as_deref() {
+        let finish = match &self.draft.finish_raw {
             None => return Err(cut("no `finish_reason` came")),
-            Some("stop" | "tool_calls" | "function_call" | "eos" | "end_turn") => Finish::Stop,
-            Some("length" | "max_tokens" | "model_length") => Finish::Length,
-            Some("content_filter") => Finish::Blocked,
-            Some(_) => Finish::Other,
+            Some(reason) => ended_by(reason),
         };
         let mut opaque = Map::new();
         if let Some(field) = self.field {

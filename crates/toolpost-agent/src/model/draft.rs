@@ -10,8 +10,8 @@ use toolpost_core::model::{
 
 /// Maximum number of parts of a response, calls included.
 const MAX_PARTS: usize = 4_096;
-/// Maximum number of calls of a response.
-const MAX_CALLS: usize = 128;
+/// Maximum number of calls of a response that are kept; the others are counted.
+pub(super) const MAX_CALLS: usize = 128;
 /// Maximum number of search results and queries that are kept.
 const MAX_SOURCES: usize = 256;
 
@@ -23,7 +23,12 @@ pub(super) struct Draft {
     ids: HashSet<String>,
     /// The ids that calls came with, by those that they got instead because another call had them.
     renamed: HashMap<String, String>,
+    /// Calls that have begun.
     calls: usize,
+    /// Calls among the parts.
+    kept_calls: usize,
+    /// Calls that are not among the parts because there were too many.
+    pub(super) surplus_calls: u64,
     pub(super) parts: Vec<Part>,
     pub(super) deltas: Vec<Delta>,
     pub(super) finish_raw: Option<String>,
@@ -44,6 +49,8 @@ impl Draft {
             ids: HashSet::new(),
             renamed: HashMap::new(),
             calls: 0,
+            kept_calls: 0,
+            surplus_calls: 0,
             parts: Vec::new(),
             deltas: Vec::new(),
             finish_raw: None,
@@ -57,6 +64,13 @@ impl Draft {
     }
 
     pub(super) fn push(&mut self, part: Part) -> Result<(), ModelError> {
+        if matches!(part, Part::ToolCall(_)) {
+            if self.kept_calls >= MAX_CALLS {
+                self.surplus_calls += 1;
+                return Ok(());
+            }
+            self.kept_calls += 1;
+        }
         if self.parts.len() >= MAX_PARTS {
             return Err(hostile(format!("a response of more than {MAX_PARTS} parts")));
         }
@@ -113,11 +127,8 @@ impl Draft {
 
     /// Hands out that a call has begun, and gives the id that it has from now on: its own, or another one if it has none
     /// or has one that was used before.
-    pub(super) fn begin_call(&mut self, id: &str, name: &str) -> Result<String, ModelError> {
+    pub(super) fn begin_call(&mut self, id: &str, name: &str) -> String {
         self.calls += 1;
-        if self.calls > MAX_CALLS {
-            return Err(hostile(format!("more than {MAX_CALLS} calls in one response")));
-        }
         let mut unique = id.to_owned();
         let mut number = self.calls;
         while unique.is_empty() || !self.ids.insert(unique.clone()) {
@@ -127,8 +138,10 @@ impl Draft {
         if !id.is_empty() && unique != id {
             self.renamed.insert(unique.clone(), id.to_owned());
         }
-        self.deltas.push(Delta::ToolCall { id: unique.clone(), name: name.to_owned() });
-        Ok(unique)
+        if self.calls <= MAX_CALLS {
+            self.deltas.push(Delta::ToolCall { id: unique.clone(), name: name.to_owned() });
+        }
+        unique
     }
 
     /// A whole call.
@@ -139,7 +152,7 @@ impl Draft {
         arguments: Arguments,
         opaque: Option<Value>,
     ) -> Result<(), ModelError> {
-        let id = self.begin_call(id, name)?;
+        let id = self.begin_call(id, name);
         let opaque = opaque.map(|value| self.format.opaque(value));
         self.push(Part::ToolCall(ToolCall { id, name: name.to_owned(), arguments, opaque }))
     }
@@ -172,6 +185,11 @@ impl Draft {
         self.sources.clear();
     }
 
+    /// Whether one more call would not be kept.
+    pub(super) fn is_full_of_calls(&self) -> bool {
+        self.calls >= MAX_CALLS
+    }
+
     pub(super) fn has_calls(&self) -> bool {
         self.parts.iter().any(|part| matches!(part, Part::ToolCall(_)))
     }
@@ -199,6 +217,7 @@ impl Draft {
             queries: self.queries,
             sources: self.sources,
             model: self.model,
+            surplus_calls: self.surplus_calls,
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use super::conversation::{Turn, marked, object, turns};
 use super::decoder::Decode;
-use super::draft::{Draft, arguments, cut, hostile, items, text, tokens};
+use super::draft::{Draft, MAX_CALLS, arguments, cut, hostile, items, text, tokens};
 use super::failure;
 use super::file::{File, data_url, file};
 use super::format::{Encoded, Format, Reasoning, Target, declarations};
@@ -17,6 +17,9 @@ use toolpost_core::outcome::Attachment;
 use toolpost_declaration::Format as Declared;
 
 const FORMAT: Format = Format::OpenaiResponses;
+
+/// Maximum number of items of a response that are kept.
+const MAX_ITEMS: usize = 4_096;
 
 pub(super) fn encode(target: &Target, request: &Request) -> Result<Encoded, ModelError> {
     let input: Vec<Value> =
@@ -156,6 +159,8 @@ pub(super) struct Stream {
     draft: Draft,
     /// Items that have ended.
     items: Vec<Value>,
+    /// Calls that are not among them because there were too many.
+    left_out: u64,
     /// Ids of calls that were announced: that of the item, and that of the call.
     calls: Vec<(String, String)>,
     /// Text that was streamed, for servers that never end an item.
@@ -166,19 +171,28 @@ pub(super) struct Stream {
 
 impl Stream {
     pub(super) fn new(draft: Draft) -> Stream {
-        Stream { draft, items: Vec::new(), calls: Vec::new(), streamed: String::new(), last: None }
+        Stream {
+            draft,
+            items: Vec::new(),
+            left_out: 0,
+            calls: Vec::new(),
+            streamed: String::new(),
+            last: None,
+        }
     }
 
     /// The id of a call, which is announced if it was not.
-    fn call_id(&mut self, item: &Value) -> Result<String, ModelError> {
+    fn call_id(&mut self, item: &Value) -> String {
         let key = [&item["id"], &item["call_id"]].into_iter().find_map(|id| id.as_str()).unwrap_or_default();
         if let Some((_, id)) = self.calls.iter().find(|(known, _)| known == key && !key.is_empty()) {
-            return Ok(id.clone());
+            return id.clone();
         }
         let given = item["call_id"].as_str().unwrap_or(key);
-        let id = self.draft.begin_call(given, text(&item["name"]))?;
-        self.calls.push((key.to_owned(), id.clone()));
-        Ok(id)
+        let id = self.draft.begin_call(given, text(&item["name"]));
+        if self.calls.len() < MAX_CALLS {
+            self.calls.push((key.to_owned(), id.clone()));
+        }
+        id
     }
 
     fn end(&mut self, response: &Value) {
@@ -199,7 +213,7 @@ impl Stream {
         match text(&item["type"]) {
             "message" => self.message(item),
             "function_call" => {
-                let id = self.call_id(item)?;
+                let id = self.call_id(item);
                 let given = match &item["arguments"] {
                     Value::String(text) => text.clone(),
                     Value::Null => String::new(),
@@ -264,10 +278,13 @@ impl Decode for Stream {
                 self.draft.think(delta)
             }
             "response.output_item.added" if value["item"]["type"] == "function_call" => {
-                self.call_id(&value["item"])?;
+                self.call_id(&value["item"]);
             }
-            "response.output_item.done" if self.items.len() >= 4_096 => {
-                return Err(hostile("too many output items"));
+            "response.output_item.done" if self.items.len() >= MAX_ITEMS => {
+                if value["item"]["type"] != "function_call" {
+                    return Err(hostile("too many output items"));
+                }
+                self.left_out += 1;
             }
             "response.output_item.done" => self.items.push(value["item"].clone()),
             "response.failed" => return Err(failure::in_stream(&value["response"])),
@@ -277,7 +294,7 @@ impl Decode for Stream {
                 _ => {
                     for item in items(&value["output"]) {
                         match item["type"] == "function_call" {
-                            true => _ = self.call_id(item)?,
+                            true => _ = self.call_id(item),
                             false => items(&item["content"])
                                 .iter()
                                 .filter(|_| item["type"] == "message")
@@ -304,7 +321,13 @@ impl Decode for Stream {
         let is_incomplete = self.draft.finish_raw.as_deref() == Some("incomplete");
         let done = std::mem::take(&mut self.items);
         let listed = items(&last["output"]);
-        let list = if listed.len() > done.len() { listed.to_vec() } else { done };
+        let list = match listed.len() > done.len() {
+            true => listed.to_vec(),
+            false => {
+                self.draft.surplus_calls += self.left_out;
+                done
+            }
+        };
         if list.is_empty() && !self.streamed.is_empty() {
             let text = std::mem::take(&mut self.streamed);
             self.draft.push(Part::Text { text, opaque: None })?;

@@ -332,7 +332,17 @@ fn calling<'a>(said: String, calls: impl Iterator<Item = &'a Planned<'a>>) -> Re
 fn response(parts: Vec<Part>, finish: Finish) -> Response {
     let usage = Usage::default();
     let (queries, sources) = (Vec::new(), Vec::new());
-    Response { parts, finish, finish_raw: None, note: None, usage, queries, sources, model: None }
+    Response {
+        parts,
+        finish,
+        finish_raw: None,
+        note: None,
+        usage,
+        queries,
+        sources,
+        model: None,
+        surplus_calls: 0,
+    }
 }
 
 /// The results so far, by the ids of their calls.

@@ -73,6 +73,7 @@ pub(crate) fn response(text: &str, calls: &[(&str, Arguments)], finish: Finish, 
         queries: Vec::new(),
         sources: Vec::new(),
         model: None,
+        surplus_calls: 0,
     }
 }
 

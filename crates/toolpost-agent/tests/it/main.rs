@@ -8,6 +8,7 @@
 
 mod agent_file;
 mod aimock_server;
+mod answers;
 mod driver;
 mod kernel;
 mod model;

@@ -32,6 +32,7 @@ pub fn label(kind: &EventKind) -> &str {
             Fact::Answered { .. } => "model",
             Fact::ModelFailed { .. } => "model-failed",
             Fact::Returned { .. } => "returned",
+            Fact::Paused { .. } => "paused",
             Fact::Compacted { .. } => "compacted",
             Fact::Spent { .. } => "spent",
             Fact::Spawned { .. } => "spawned",

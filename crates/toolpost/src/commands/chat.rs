@@ -3,6 +3,7 @@
 mod asking;
 mod attach;
 mod conversation;
+mod past;
 mod person;
 mod piped;
 mod slash;
@@ -10,12 +11,11 @@ mod slash;
 use super::run::{MOST_BACKGROUND, agent, from, is_path, refuse, servers_ready, shut_down};
 use crate::cli::{Chat, Flags, RunOutput};
 use crate::config::env::Environment;
-use crate::output::{Printer, RawMode, Screen, Show, Stage, Tone, on_terminal};
+use crate::output::{Beginning, Printer, RawMode, Screen, Show, Stage, Tone, on_terminal};
 use crate::runtime::{Audience, Frontend, Runtime, threads};
 use asking::Asking;
 use attach::Attached;
 use conversation::Conversation;
-use serde_json::json;
 use slash::Slash;
 use std::sync::Arc;
 use std::time::Duration;
@@ -79,8 +79,7 @@ pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment, ch
             Err(error) => refuse(printer, output, &error),
         };
         stage.end();
-        shut_down(&runtime, printer).await;
-        status
+        if shut_down(&runtime, printer).await { status } else { status.max(1) }
     });
     // A tool that blocks its thread must not keep us here.
     threads.shutdown_timeout(Duration::from_millis(50));
@@ -119,12 +118,17 @@ async fn open(
 
 fn begin(printer: &Printer, stage: &Arc<Stage>, conversation: &Conversation, output: RunOutput) {
     let model = conversation.model_name();
-    let init = json!({
-        "type": "init", "agent": conversation.agent_name(), "model": model, "session": conversation.session,
-        "activation": conversation.id, "notes": conversation.notes,
-    });
-    stage.begin(&model, &init, conversation.redactor());
+    printer.begin_run(conversation.agent_name(), &conversation.id);
+    let beginning = Beginning {
+        agent: conversation.agent_name(),
+        activation: &conversation.id,
+        model: &model,
+        session: &conversation.session,
+        notes: &conversation.notes,
+    };
+    stage.begin(&beginning, conversation.redactor());
     conversation.notes.iter().for_each(|note| stage.note(&on_terminal(note)));
+    conversation.past.show(printer, stage);
     if !printer.is_on_terminal() && output != RunOutput::StreamJson {
         // The first says which model it is, which is no problem.
         let notes = conversation.notes.iter().skip(1);

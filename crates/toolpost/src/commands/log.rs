@@ -222,6 +222,7 @@ fn fact_details(fact: &Fact) -> String {
             parts.extend((!data.is_null()).then(|| "data".to_owned()));
             parts.join(", ")
         }
+        Fact::Paused { times, ms, why, .. } => format!("{times} times, {ms} ms, last after {why}"),
         Fact::Compacted { turns, .. } => format!("{turns} turns"),
         Fact::Spent { reason, .. } => reason.as_str().to_owned(),
         Fact::Spawned { child, agent } => format!("{agent} ({})", call_id::ending(child)),

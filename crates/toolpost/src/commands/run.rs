@@ -1,15 +1,18 @@
 //! `toolpost run`: an agent file, from its task to its end.
 
+mod finished;
+
 use super::call::{StopSignal, interrupted, stop_signal};
 use crate::calendar::moment;
 use crate::cli::{Flags, ForkFlags, Run, RunOutput, SessionsCommand};
 use crate::config::env::Environment;
 use crate::confirm::Terminal;
 use crate::output::{
-    Printer, Screen, Show, Shown, Stage, Tone, cost_in_words, dollars, grouped, on_terminal, unwritable,
+    Beginning, Fault, Line, Printer, RunEvent, RunResult, Screen, Show, Shown, Stage, Tone, cost_in_words,
+    dollars, grouped, on_terminal, reason, unwritable,
 };
 use crate::runtime::{Audience, Chosen, Frontend, Prepared, Resumed, Runtime, Seat, holder, threads};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::io::{IsTerminal, Read};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -109,12 +112,16 @@ pub(crate) fn run(
     let audience = Audience { listener: Arc::clone(&stage) as _, has_person };
     runtime.host.attach(&runtime, audience);
     let status = threads.block_on(async {
-        let status = match start(&runtime, printer, &wanted, (has_person, &stage)).await {
-            Ok(started) => drive(&runtime, printer, &stage, started, output).await,
+        let status = match finished::status(&runtime, printer, &stage, &wanted, output) {
+            Ok(Some(status)) => status,
+            Ok(None) => match start(&runtime, printer, &wanted, (has_person, &stage)).await {
+                Ok(started) => drive(&runtime, printer, &stage, started, output).await,
+                Err(error) => refuse(printer, output, &error),
+            },
             Err(error) => refuse(printer, output, &error),
         };
-        shut_down(&runtime, printer).await;
-        status
+        // A run whose log is lost cannot be gone on with, whatever came of it.
+        if shut_down(&runtime, printer).await { status } else { status.max(1) }
     });
     // A tool that blocks its thread must not keep us here.
     threads.shutdown_timeout(Duration::from_millis(50));
@@ -128,8 +135,8 @@ pub(crate) fn run(
     }
 }
 
-/// Ends what tools and servers have left, and waits for the log.
-pub(super) async fn shut_down(runtime: &Runtime, printer: &Printer) {
+/// Ends what tools and servers have left, and waits for the log. Says whether all is in it.
+pub(super) async fn shut_down(runtime: &Runtime, printer: &Printer) -> bool {
     for (id, command) in runtime.background.running() {
         printer.say(Tone::Note, &format!("note: {id} is ended with the run: {command}"));
     }
@@ -137,8 +144,14 @@ pub(super) async fn shut_down(runtime: &Runtime, printer: &Printer) {
     if let Some(plugins) = &runtime.plugins {
         plugins.shutdown().await;
     }
-    if let Err(error) = runtime.recorded().await {
-        printer.say(Tone::Note, &format!("note: not everything is in the log: {}", error.message()));
+    match runtime.recorded().await {
+        Ok(()) => true,
+        Err(error) => {
+            let message =
+                format!("error[{}]: not everything is in the log: {}", error.code(), error.message());
+            printer.say(Tone::Error, &message);
+            false
+        }
     }
 }
 
@@ -311,11 +324,11 @@ async fn drive(
     let redactor = Arc::clone(activation.context.redactor());
     let start = Instant::now();
     let model = format!("{}/{}", profile.vendor, profile.model);
-    let init = json!({
-        "type": "init", "agent": activation.start.agent, "model": model, "session": session, "activation": id, "notes": notes,
-    });
     let (agent_name, limits) = (activation.start.agent.clone(), activation.start.limits.clone());
-    stage.begin(&model, &init, &redactor);
+    printer.begin_run(&agent_name, &id);
+    let beginning =
+        Beginning { agent: &agent_name, activation: &id, model: &model, session: &session, notes: &notes };
+    stage.begin(&beginning, &redactor);
     notes.iter().for_each(|note| stage.note(&on_terminal(note)));
     if !printer.is_on_terminal() && output != RunOutput::StreamJson {
         // The first says which model it is, which is no problem.
@@ -373,12 +386,7 @@ async fn drive(
         Ok(ended) => ended,
         Err(error) => return refuse(printer, output, &error),
     };
-    // A script ends with the first call that is denied or out of time. A model is told of one, and may go on.
-    let of_call = ended.code.map(Code::exit_status).filter(|status| matches!(status, 3 | 4));
-    let status = match of_call {
-        Some(of_call) if !is_interrupted => of_call,
-        _ => status(ended.reason, is_interrupted),
-    };
+    let status = status_of(&ended, is_interrupted);
     let why =
         why(&ended, &limits, branch.spent()).map(|(code, message)| (ended.code.unwrap_or(code), message));
     let facts = Facts {
@@ -453,6 +461,15 @@ pub(super) struct Facts {
     pub(super) tree: Amount,
 }
 
+/// The exit status of a run that has ended.
+fn status_of(ended: &Ended, is_interrupted: bool) -> u8 {
+    // A script ends with the first call that is denied or out of time. A model is told of one, and may go on.
+    match ended.code.map(Code::exit_status) {
+        Some(of_call @ (3 | 4)) if !is_interrupted => of_call,
+        _ => status(ended.reason, is_interrupted),
+    }
+}
+
 pub(super) fn status(reason: Reason, is_interrupted: bool) -> u8 {
     match reason {
         Reason::Done => 0,
@@ -479,7 +496,11 @@ pub(super) fn why(ended: &Ended, limits: &Limits, tree: Amount) -> Option<(Code,
     Some(match ended.reason {
         Reason::Done => return None,
         Reason::Stopped => (Code::Interrupted, "the run was stopped".to_owned()),
-        Reason::Time => (Code::Timeout, limit(spelled_time(limits.time_ms.unwrap_or_default()), "time")),
+        Reason::Time => {
+            let told = limit(spelled_time(limits.time_ms.unwrap_or_default()), "time");
+            let went = ended.error.as_ref().map(|went| format!("; where the time went: {went}"));
+            (Code::Timeout, format!("{told}{}", went.unwrap_or_default()))
+        }
         Reason::Turns => budget(count(limits.turns.unwrap_or_default(), "turn"), "turns"),
         Reason::Tokens => {
             let used = grouped(tree.tokens.max(ended.usage.input + ended.usage.output));
@@ -491,10 +512,7 @@ pub(super) fn why(ended: &Ended, limits: &Limits, tree: Amount) -> Option<(Code,
         }
         Reason::Loop => (Code::ExecutionError, "the run ended because the agent made the same call again and again; change its instruction, or use another model".to_owned()),
         Reason::Length => model("the answer was cut off by the model's own limit of tokens".to_owned()),
-        Reason::Refused => model(match &ended.error {
-            Some(note) => format!("the model refused: {note}"),
-            None => "the model refused to answer".to_owned(),
-        }),
+        Reason::Refused => model(ended.error.clone().unwrap_or_else(|| "the model refused to answer".to_owned())),
         Reason::Script => {
             (Code::ExecutionError, ended.error.clone().unwrap_or_else(|| "a step of the script failed".to_owned()))
         }
@@ -543,43 +561,35 @@ fn spelled_time(time_ms: u64) -> String {
 }
 
 pub(super) fn result(ended: &Ended, facts: &Facts, output: RunOutput) -> Value {
-    let error = facts.why.as_ref().map(|(code, message)| json!({"code": code, "message": message}));
     // Nothing is known of the cost where no model has a price.
     let is_known = ended.cost.is_some() || facts.tree.cost > 0;
-    let tree_cost = facts.tree.whole_cost().filter(|_| is_known);
-    let mut result = json!({
-        "success": ended.reason == Reason::Done,
-        "reason": ended.reason,
-        "agent": facts.agent,
-        "model": facts.model,
-        "session": facts.session,
-        "activation": facts.id,
-        "text": ended.text,
-        "turns": ended.turns,
-        "calls": facts.calls,
-        "denials": facts.denials,
-        "usage": ended.usage,
-        "costUsd": ended.whole_cost(),
-        "costIsEstimated": ended.cost.is_some() && ended.usage.estimated,
-        "unpricedTokens": ended.unpriced,
-        "treeTokens": facts.tree.tokens,
-        "treeCostUsd": tree_cost,
-        "treeUnpricedTokens": facts.tree.unpriced,
-        "durationMs": u64::try_from(facts.elapsed.as_millis()).unwrap_or(u64::MAX),
-    });
-    if let (Value::Object(fields), Some(error)) = (&mut result, error) {
-        fields.insert("error".to_owned(), error);
+    let result = RunResult {
+        success: ended.reason == Reason::Done,
+        reason: reason(ended.reason),
+        model: facts.model.clone(),
+        session: facts.session.clone(),
+        text: ended.text.clone(),
+        turns: ended.turns,
+        calls: facts.calls,
+        denials: facts.denials.clone(),
+        usage: (&ended.usage).into(),
+        cost_usd: ended.whole_cost(),
+        cost_is_estimated: ended.cost.is_some() && ended.usage.estimated,
+        unpriced_tokens: ended.unpriced,
+        tree_tokens: facts.tree.tokens,
+        tree_cost_usd: facts.tree.whole_cost().filter(|_| is_known),
+        tree_unpriced_tokens: facts.tree.unpriced,
+        duration_ms: u64::try_from(facts.elapsed.as_millis()).unwrap_or(u64::MAX),
+        error: facts.why.as_ref().map(|(code, message)| Fault::new(*code, message)),
+    };
+    let event = RunEvent::Result(Box::new(result));
+    let line = Line { agent: Some(facts.agent.clone()), activation: Some(facts.id.clone()), event };
+    let mut value = serde_json::to_value(line).unwrap_or_default();
+    // One object that is all there is needs no type.
+    if let (RunOutput::Json | RunOutput::Text, Value::Object(fields)) = (output, &mut value) {
+        fields.remove("type");
     }
-    match output {
-        RunOutput::StreamJson => {
-            let mut line = json!({"type": "result"});
-            if let (Value::Object(line), Value::Object(fields)) = (&mut line, result) {
-                line.extend(fields);
-            }
-            line
-        }
-        RunOutput::Text | RunOutput::Json => result,
-    }
+    value
 }
 
 #[cfg(test)]

@@ -9,17 +9,18 @@ mod call;
 mod flow;
 mod happened;
 mod held;
+mod lines;
 mod region;
 
 use super::input::Field;
 use super::markdown::Markdown;
 use super::width::for_terminal;
-use super::{on_terminal, one_line, prose, write};
+use super::{RunEvent, VERSION, on_terminal, one_line, prose, write};
 use below::Below;
 use flow::Flow;
 use held::{Held, Kind};
+use lines::Lines;
 use region::{Region, columns};
-use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::IsTerminal;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -40,6 +41,18 @@ pub(crate) enum Show {
     Nothing,
     /// A line of JSON for each thing that happens.
     Json,
+}
+
+/// A run that is shown from now on.
+pub(crate) struct Beginning<'a> {
+    pub(crate) agent: &'a str,
+    /// The run.
+    pub(crate) activation: &'a str,
+    /// `vendor/model`.
+    pub(crate) model: &'a str,
+    pub(crate) session: &'a str,
+    /// What the user should know.
+    pub(crate) notes: &'a [String],
 }
 
 /// Shows a run.
@@ -83,6 +96,9 @@ struct View {
     model: String,
     /// The first agent's run; what others say is not streamed.
     root: String,
+    /// Its name.
+    agent: String,
+    lines: Lines,
     /// The agents that the first one has started, by their runs.
     below: HashMap<String, Below>,
     /// What the first agent and all below it have spent.
@@ -139,6 +155,8 @@ impl Stage {
             block: None,
             model: String::new(),
             root: String::new(),
+            agent: String::new(),
+            lines: Lines::default(),
             below: HashMap::new(),
             spent: Amount::default(),
             calls: 0,
@@ -158,14 +176,18 @@ impl Stage {
     }
 
     /// Shows the run from now on, without these secrets.
-    pub(crate) fn begin(&self, model: &str, init: &Value, redactor: &Arc<Redactor>) {
+    pub(crate) fn begin(&self, run: &Beginning<'_>, redactor: &Arc<Redactor>) {
         let mut view = self.shared.view();
         view.redactor = Arc::clone(redactor);
-        view.model = model.to_owned();
-        view.root = init["activation"].as_str().unwrap_or_default().to_owned();
-        if view.show == Show::Json {
-            view.json(init);
-        }
+        run.model.clone_into(&mut view.model);
+        run.activation.clone_into(&mut view.root);
+        run.agent.clone_into(&mut view.agent);
+        view.emit(run.activation, || RunEvent::Init {
+            version: VERSION,
+            model: run.model.to_owned(),
+            session: run.session.to_owned(),
+            notes: run.notes.to_vec(),
+        });
         if view.region.is_live() {
             let shared = Arc::clone(&self.shared);
             std::thread::spawn(move || shared.tick());
@@ -218,6 +240,24 @@ impl Stage {
             let line = view.colored("1", &format!("› {text}"));
             view.line(Block::Entered, &line);
         });
+    }
+
+    /// Shows what was said before in a conversation that goes on. Says whether anything was shown.
+    pub(crate) fn past(&self, from: &str, text: &str) -> bool {
+        let mut view = self.shared.view();
+        match view.show {
+            Show::Json => view.emit_past(from, text),
+            Show::Text if view.talks => {
+                let text = prose(text).replace('\n', "\n  ");
+                let line = match from {
+                    "user" => view.colored("1", &format!("› {text}")),
+                    _ => format!("  {text}"),
+                };
+                view.line(if from == "user" { Block::Entered } else { Block::Text }, &line);
+            }
+            Show::Text | Show::Nothing => return false,
+        }
+        true
     }
 
     /// Shows a text of ours, where it stays.
@@ -305,12 +345,6 @@ impl View {
         }
     }
 
-    fn json(&mut self, value: &Value) {
-        let value = self.redactor.redact_json(value.clone());
-        let text = super::harmless_json(&value.to_string()).into_owned();
-        self.print(&format!("{text}\n"));
-    }
-
     fn print(&mut self, text: &str) {
         if self.lost.is_none() {
             self.lost = write(&mut std::io::stdout().lock(), text).err();
@@ -362,10 +396,10 @@ impl View {
     fn streamed(&mut self, kind: Kind, text: &str) {
         match kind {
             Kind::Text => self.text(text),
-            Kind::Thinking if self.show == Show::Json => {
-                self.json(&json!({"type": "thinking", "text": text}));
+            Kind::Thinking => {
+                let run = self.root.clone();
+                self.emit(&run, || RunEvent::Thinking { text: text.to_owned() });
             }
-            Kind::Thinking => {}
         }
     }
 
@@ -377,7 +411,10 @@ impl View {
     fn text(&mut self, text: &str) {
         self.region.waiting = None;
         match self.show {
-            Show::Json => self.json(&json!({"type": "text", "text": text})),
+            Show::Json => {
+                let run = self.root.clone();
+                self.emit(&run, || RunEvent::Text { text: text.to_owned() });
+            }
             Show::Text if self.streams && !text.is_empty() => {
                 self.region.clear();
                 if self.is_at_start {
@@ -439,6 +476,10 @@ impl EventSink for Stage {
 }
 
 impl Listener for Stage {
+    fn begins(&self, run: &str, redactor: &Arc<Redactor>) {
+        self.changed(|view| view.lines.begin(run, redactor));
+    }
+
     fn heard(&self, run: &str, heard: Heard<'_>) {
         self.changed(|view| view.heard(run, &heard));
     }

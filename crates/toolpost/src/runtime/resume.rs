@@ -250,6 +250,14 @@ fn evict(holder: &str) -> Result<Ending, ToolError> {
 }
 
 impl Runtime {
+    /// What the log has of a run that has ended; none where it can go on.
+    pub(crate) fn finished(&self, session: &str, from: HeldBy) -> Result<Option<Recorded>, ToolError> {
+        self.check_kept()?;
+        let recorded = Recorded::read(&*self.store, session)?.unfinished(&*self.store, session, from)?;
+        let is_ended = recorded.states.get(&recorded.root).is_some_and(|state| state.ended().is_some());
+        Ok(is_ended.then_some(recorded))
+    }
+
     /// Makes the run of a session ready to go on.
     pub(crate) async fn resume(
         self: &Arc<Self>,

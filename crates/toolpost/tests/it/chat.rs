@@ -13,7 +13,7 @@ use std::process::Stdio;
 const ECHO: &str = "---\nname: echo\ndescription: d\ntools: [list]\nscript:\n  - call: list\n  - say: \"you said {{task}}\"\n---\nx\n";
 
 /// Runs the command with this on standard input.
-fn piped(home: &Home, args: &[&str], input: &str) -> Ran {
+pub(crate) fn piped(home: &Home, args: &[&str], input: &str) -> Ran {
     let mut command = home.command(args);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -351,6 +351,7 @@ fn words_with_an_at_that_name_no_file_are_words() {
         format!("why?\n@@ -1,3 +1,4 @@\n@src\n@app.route(\"/\")\n@notes.txt/x\n@{long}\n@nothing.rs");
     seat.types(&format!("\x1b[200~{pasted}\x1b[201~\r"));
     assert_eq!(puppet.hears(), [pair("user", &pasted)]);
+    puppet.says("Because.");
     puppet.ends();
     seat.reads("`@src` goes as a word: `src` is a folder");
     seat.reads("and 1 more word");

@@ -55,15 +55,11 @@ fn go_on(home: &Home, flags: &[&str]) -> (String, bool) {
     let result: Value =
         serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{}{}", ran.stdout, ran.stderr));
     if ran.status == 0 {
-        return (result["text"].as_str().unwrap().to_owned(), true);
+        // One that had ended prints its result.
+        let was_open = !ran.stderr.contains("has ended");
+        return (result["text"].as_str().unwrap().to_owned(), was_open);
     }
     let message = result["error"]["message"].as_str().unwrap_or_default();
-    if message.contains("has ended") {
-        let export = home.run(&[&["log", "--session", "s", "--json", "-n", "100000"], flags].concat()).stdout;
-        let events = export.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        let mut ends = events.filter(|event| event["fact"]["fact"] == "ended" && event["agent"] == "boss");
-        return (ends.next_back().unwrap()["fact"]["text"].as_str().unwrap().to_owned(), false);
-    }
     let is_unborn = message.contains("no session") || message.contains("no agent has run");
     assert!(is_unborn, "{}{}", ran.stdout, ran.stderr);
     let again = [&["run", "boss.md", "--session", "s", "--output", "json"], flags].concat();

@@ -37,9 +37,14 @@ impl Stream {
         Stream { draft, blocks: Vec::new(), has_ended: false }
     }
 
-    fn begin(&mut self, index: Option<u64>, value: &Value) -> Result<(), ModelError> {
+    /// Begins a block. Says whether it is kept: a call that is one too many is not.
+    fn begin(&mut self, index: Option<u64>, value: &Value) -> Result<bool, ModelError> {
         if let Some(open) = self.find(index) {
             open.is_open = false;
+        }
+        if value["type"] == "tool_use" && self.draft.is_full_of_calls() {
+            self.draft.surplus_calls += 1;
+            return Ok(false);
         }
         if self.blocks.len() >= MAX_BLOCKS
             || self.blocks.iter().filter(|block| block.is_open).count() >= MAX_OPEN
@@ -64,11 +69,11 @@ impl Stream {
                 block.text = text(&value["thinking"]).to_owned();
                 self.draft.think(&block.text);
             }
-            "tool_use" => block.id = self.draft.begin_call(text(&value["id"]), text(&value["name"]))?,
+            "tool_use" => block.id = self.draft.begin_call(text(&value["id"]), text(&value["name"])),
             _ => {}
         }
         self.blocks.push(block);
-        Ok(())
+        Ok(true)
     }
 
     /// The open block of this index; without an index, the last one.
@@ -128,7 +133,9 @@ impl Stream {
     /// A response that came as one value.
     fn whole(&mut self, message: &Value) -> Result<(), ModelError> {
         for block in items(&message["content"]) {
-            self.begin(None, block)?;
+            if !self.begin(None, block)? {
+                continue;
+            }
             if let (Some(last), "tool_use" | "server_tool_use") =
                 (self.blocks.last_mut(), text(&block["type"]))
             {
@@ -201,7 +208,7 @@ impl Decode for Stream {
                 self.draft.model = value["message"]["model"].as_str().map(str::to_owned);
                 self.usage(&value["message"]["usage"]);
             }
-            "content_block_start" => self.begin(index, &value["content_block"])?,
+            "content_block_start" => _ = self.begin(index, &value["content_block"])?,
             "content_block_delta" => self.delta(index, &value["delta"]),
             "content_block_stop" => {
                 if let Some(block) = self.find(index) {

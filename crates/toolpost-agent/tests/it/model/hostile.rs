@@ -126,27 +126,60 @@ fn a_call_that_was_cut_off_is_not_one_without_arguments() {
     }
 }
 
+/// Of too many calls the first ones are kept, and the others are counted: the answer can be used.
 #[test]
-fn more_calls_than_anybody_needs_are_refused() {
-    let many: Vec<Value> = (0..200).map(|index| delta(index, "", "f", "{}")).collect();
-    let gemini: Vec<Value> = (0..200).map(|_| json!({"functionCall": {"name": "f"}})).collect();
-    let blocks: Vec<Value> = (0..200)
-        .map(|index| json!({"type": "content_block_start", "index": index, "content_block": {"type": "tool_use"}}))
-        .collect();
-    let items: Vec<Value> = (0..200)
-        .map(|index| json!({"type": "response.output_item.added", "item": {"type": "function_call", "id": index.to_string()}}))
-        .collect();
-    let streams = [
-        (Format::OpenaiChat, events(&[chat(json!(many), Value::Null)])),
-        (Format::Gemini, events(&[json!({"candidates": [{"content": {"parts": gemini}}]})])),
-        (Format::Anthropic, events(&blocks)),
-        (Format::OpenaiResponses, events(&items)),
-        (Format::Ollama, events(&[json!({"message": {"tool_calls": many}})])),
-    ];
-    for (format, stream) in streams {
-        let error = decode(format, [stream.as_slice()]).1.unwrap_err();
-        assert!(error.message.contains("128 calls"), "{format:?}: {error:?}");
-        assert_eq!((error.kind, error.retryable), (ModelErrorKind::Protocol, false));
+fn more_calls_than_anybody_needs_are_left_out() {
+    for count in [129_u64, 200, 6_000] {
+        let many: Vec<Value> =
+            (0..count).map(|index| delta(index, &format!("c{index}"), "f", "{}")).collect();
+        let gemini: Vec<Value> = (0..count).map(|_| json!({"functionCall": {"name": "f"}})).collect();
+        let blocks = (0..count).flat_map(|index| {
+            [
+                json!({"type": "content_block_start", "index": index, "content_block": {"type": "tool_use", "name": "f"}}),
+                json!({"type": "content_block_delta", "index": index,
+                    "delta": {"type": "input_json_delta", "partial_json": "{}"}}),
+                json!({"type": "content_block_stop", "index": index}),
+            ]
+        });
+        let ends = [
+            json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}}),
+            json!({"type": "message_stop"}),
+        ];
+        let blocks: Vec<Value> = blocks.chain(ends).collect();
+        let whole: Vec<Value> =
+            (0..count).map(|index| json!({"type": "tool_use", "name": "f", "input": {"n": index}})).collect();
+        let whole = json!({"type": "message", "content": whole, "stop_reason": "tool_use"});
+        let item = |index: u64| json!({"type": "function_call", "id": index.to_string(), "name": "f", "arguments": "{}"});
+        let items = (0..count).flat_map(|index| {
+            [
+                json!({"type": "response.output_item.added", "item": item(index)}),
+                json!({"type": "response.output_item.done", "item": item(index)}),
+            ]
+        });
+        let end = json!({"type": "response.completed", "response": {"status": "completed", "output": []}});
+        let items: Vec<Value> = items.chain([end]).collect();
+        let streams = [
+            (Format::OpenaiChat, events(&[chat(json!(many), Value::Null), chat(json!([]), json!("stop"))])),
+            (
+                Format::Gemini,
+                events(&[json!({"candidates": [{"content": {"parts": gemini}, "finishReason": "STOP"}]})]),
+            ),
+            (Format::Anthropic, events(&blocks)),
+            (Format::Anthropic, events(&[whole])),
+            (Format::OpenaiResponses, events(&items)),
+            (
+                Format::Ollama,
+                format!("{}\n", json!({"message": {"tool_calls": many}, "done": true})).into_bytes(),
+            ),
+        ];
+        for (format, stream) in streams {
+            let response = decode(format, [stream.as_slice()]).1.unwrap();
+            let kept = response.tool_calls().count() as u64;
+            assert_eq!((kept, response.surplus_calls), (128, count - 128), "{format:?}");
+            let is_whole =
+                |call: &toolpost_core::model::ToolCall| matches!(call.arguments, Arguments::Json(_));
+            assert!(response.tool_calls().all(is_whole), "{format:?}");
+        }
     }
 }
 

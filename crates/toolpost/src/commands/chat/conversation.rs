@@ -3,6 +3,7 @@
 use super::super::run::{Facts, count, why};
 use super::super::undo::take_back_last;
 use super::attach::Said;
+use super::past::Past;
 use crate::calendar::moment;
 use crate::output::{Shown, Stage, cost_in_words, grouped};
 use crate::runtime::{Chosen, Prepared, Recorded, Runtime, Seat, holder};
@@ -43,6 +44,8 @@ pub(super) struct Conversation {
     /// What the agent does not know and has to hear with the next message.
     news: Vec<String>,
     hold: Option<Hold>,
+    /// What was said in it before; empty in a new one.
+    pub(super) past: Past,
     /// What the user should hear before it begins.
     pub(super) notes: Vec<String>,
 }
@@ -79,7 +82,7 @@ impl Conversation {
         Ok(new)
     }
 
-    /// One of the log. Returns what was said in it, too.
+    /// One of the log. Returns what the user has said in it, too.
     pub(super) async fn resume(
         runtime: &Arc<Runtime>,
         stage: &Arc<Stage>,
@@ -107,6 +110,7 @@ impl Conversation {
         old.hold = Some(hold);
         old.interrupted = (!is_ended).then_some(interrupted);
         let messages = messages(&old.id, &events);
+        old.past = Past::of(&old.id, &events);
         old.notes.insert(
             0,
             format!(
@@ -145,6 +149,7 @@ impl Conversation {
             interrupted: None,
             news: Vec::new(),
             hold: None,
+            past: Past::default(),
             notes,
         }
     }

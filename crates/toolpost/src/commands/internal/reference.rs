@@ -17,6 +17,8 @@ pub(super) fn pages() -> Result<BTreeMap<&'static str, String>, ToolError> {
         ("config.schema.json", format!("{:#}\n", crate::config::schema())),
         ("configuration.md", configuration()),
         ("error-codes.md", error_codes()),
+        ("run-events.md", run_events()),
+        ("run-events.schema.json", format!("{:#}\n", crate::output::events_schema())),
         ("tools.md", tools()?),
     ]))
 }
@@ -26,7 +28,8 @@ fn index() -> String {
         "{HEADER}# Reference\n\n- [Tools](tools.md): what each takes, gives and can cause\n\
          - [Command line](command-line.md): commands and flags\n\
          - [Configuration](configuration.md): files, keys and variables\n\
-         - [Error codes](error-codes.md): what each means, and the exit status it gives\n"
+         - [Error codes](error-codes.md): what each means, and the exit status it gives\n\
+         - [Run events](run-events.md): the lines of `--output stream-json`\n"
     )
 }
 
@@ -72,6 +75,20 @@ fn configuration() -> String {
          a match decides. The examples under `match` and `not_match` are checked whenever the file is read.\n",
     );
     page
+}
+
+fn run_events() -> String {
+    format!(
+        "{HEADER}# Run events\n\n`toolpost run` and `toolpost chat` print with `--output stream-json` one JSON object a line: \
+         an event, with its `type`. Each also has `agent`, the name of the agent, and `activation`, its run as the log names \
+         it; both are null only where no run had begun. Events of agents below the first stand between those of the first: \
+         `agent` and `agent_end` say where they begin and end. The first line of a run is `init`, and the last one is \
+         `result`; a conversation has a `result` for each answer.\n\n\
+         The version of these events is {}. A later version of the program may add types and fields without another \
+         version, so read past what you do not know. There is a [JSON Schema](run-events.schema.json) of a line.\n{}",
+        crate::output::VERSION,
+        crate::output::events_page()
+    )
 }
 
 fn error_codes() -> String {

@@ -244,6 +244,9 @@ fn told(page: &mut Page, row: &Row<'_>, fact: &Fact) {
             let images = attachments.iter().map(|image| format!(" [{}]", image.filename)).collect::<String>();
             row.add(page, "signal", &format!("was told: {}{images}", short(&line, 160)), &[("task", text)]);
         }
+        Fact::Paused { times, ms, why, .. } => {
+            row.add(page, "signal", &format!("paused {times} times, {ms} ms, last after {why}"), &[]);
+        }
         Fact::Compacted { turns, summary, .. } => {
             row.add(page, "signal", &format!("{turns} turns became a summary"), &[("summary", summary)]);
         }

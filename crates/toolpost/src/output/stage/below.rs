@@ -1,9 +1,8 @@
 //! Agents that another one has started, as a person sees them: what they wait for, and what each branch has spent. What they
 //! say is the business of whoever has started them.
 
-use super::{Block, Show, View};
+use super::{Block, View};
 use crate::output::cost_in_words;
-use serde_json::json;
 use toolpost_agent::driver::Heard;
 use toolpost_agent::tree::Amount;
 use toolpost_core::activation::Fact;
@@ -43,19 +42,7 @@ impl View {
             self.region.change(call, &what);
         }
         match heard {
-            Heard::Answered { response, .. } if self.show == Show::Json => {
-                let line = json!({
-                    "type": "message", "activation": run, "agent": agent, "text": response.text(),
-                    "finish": response.finish, "usage": response.usage,
-                });
-                self.json(&line);
-            }
-            Heard::Refused { tool, text } => {
-                if self.show == Show::Json {
-                    self.json(
-                        &json!({"type": "tool_refused", "activation": run, "name": tool, "text": text}),
-                    );
-                }
+            Heard::Refused { tool, text, .. } => {
                 if self.talks {
                     let line =
                         format!("✗ {} › {}  {}", self.clean(&agent), self.clean(tool), self.clean(text));
@@ -108,23 +95,9 @@ impl View {
                     spent: Amount::default(),
                 };
                 self.below.insert(run.to_owned(), below);
-                if self.show == Show::Json {
-                    let line = json!({
-                        "type": "agent", "activation": run, "agent": start.agent, "parent": start.parent,
-                        "callId": start.call, "task": start.task,
-                    });
-                    self.json(&line);
-                }
             }
-            Fact::Ended { reason, usage, cost, unpriced, .. } => {
+            Fact::Ended { reason, .. } => {
                 let agent = self.agent_below(run);
-                if self.show == Show::Json {
-                    let line = json!({
-                        "type": "agent_end", "activation": run, "agent": agent, "reason": reason, "usage": usage,
-                        "costUsd": cost.filter(|_| *unpriced == 0), "unpricedTokens": unpriced,
-                    });
-                    self.json(&line);
-                }
                 if self.talks {
                     let spent = self.below.get(run).map(|below| shown(below.spent)).unwrap_or_default();
                     let gap = if spent.is_empty() { "" } else { " · " };

@@ -6,19 +6,23 @@ use super::held::Kind;
 use super::{Block, Show, View};
 use crate::output::one_line;
 use crate::output::width::for_terminal;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::time::Instant;
 use toolpost_agent::driver::Heard;
-use toolpost_agent::kernel::call_id;
 use toolpost_core::Event;
 use toolpost_core::event::EventKind;
-use toolpost_core::model::Arguments;
 
 impl View {
     pub(super) fn heard(&mut self, run: &str, heard: &Heard<'_>) {
         if run != self.root {
+            self.emit_heard(run, heard);
             return self.heard_below(run, heard);
         }
+        // What was held back of the text comes before what ends it.
+        if matches!(heard, Heard::Answered { .. } | Heard::Failed(_)) {
+            self.rest();
+        }
+        self.emit_heard(run, heard);
         match heard {
             Heard::Asking => {
                 self.has_text = false;
@@ -40,11 +44,6 @@ impl View {
             }
             Heard::Retry { attempt, delay_ms, error } => {
                 self.held.forget();
-                if self.show == Show::Json {
-                    self.json(
-                        &json!({"type": "retry", "attempt": attempt, "delayMs": delay_ms, "error": error}),
-                    );
-                }
                 self.has_text = false;
                 if self.talks {
                     let seconds = *delay_ms as f64 / 1000.0;
@@ -58,42 +57,23 @@ impl View {
                 let what = format!("waiting for {} (attempt {})", self.model, attempt + 1);
                 self.region.waiting = Some((what, Instant::now()));
             }
-            Heard::Answered { seq, response } => {
-                self.rest();
+            Heard::Answered { .. } => {
                 self.region.waiting = None;
                 self.region.clear();
                 self.fresh_line();
-                if self.show == Show::Json {
-                    for (index, call) in response.tool_calls().enumerate() {
-                        let arguments = match &call.arguments {
-                            Arguments::Json(value) => value.clone(),
-                            Arguments::Unparsable(text) => json!({"__unparsable__": text}),
-                        };
-                        let id = call_id(run, *seq, index);
-                        self.json(&json!({"type": "tool_use", "callId": id, "name": call.name, "arguments": arguments}));
-                    }
-                    self.json(&json!({"type": "message", "text": response.text(), "finish": response.finish, "usage": response.usage}));
-                }
             }
             Heard::Failed(_) => {
-                self.rest();
                 self.region.waiting = None;
                 self.region.clear();
             }
             Heard::Compacting => {
                 self.region.waiting = Some(("summarizing the conversation".to_owned(), Instant::now()));
-                if self.show == Show::Json {
-                    self.json(&json!({"type": "compacting"}));
-                }
             }
             Heard::Waiting => {
                 self.region.waiting = Some(("waiting for agents".to_owned(), Instant::now()));
                 self.draw();
             }
-            Heard::Refused { tool, text } => {
-                if self.show == Show::Json {
-                    self.json(&json!({"type": "tool_refused", "name": tool, "text": text}));
-                }
+            Heard::Refused { tool, text, .. } => {
                 if self.talks {
                     let line = format!("✗ {}  {}", self.clean(tool), self.clean(text));
                     let line = for_terminal(&line, 2);
@@ -112,6 +92,7 @@ impl View {
                 self.told_below(run, fact);
             }
         }
+        self.emit_event(run, event);
         let Some(call) = &event.call else { return };
         match &event.kind {
             EventKind::CallRequested { tool, arguments, parent } => {
@@ -138,10 +119,7 @@ impl View {
                 let what = format!("{}; next attempt in {delay_ms} ms", one_line(error.message()));
                 self.region.change(call, &what);
             }
-            EventKind::Asked { question } => {
-                if self.show == Show::Json {
-                    self.json(&json!({"type": "question", "tool": question.tool, "text": question.text}));
-                }
+            EventKind::Asked { .. } => {
                 self.region.clear();
                 self.fresh_line();
                 if self.show == Show::Text {
@@ -161,14 +139,6 @@ impl View {
                 let Some(running) = self.region.end(call) else { return };
                 if error.as_ref().is_some_and(|error| error.code().exit_status() == 3) {
                     self.denials.push(tool.clone());
-                }
-                if self.show == Show::Json {
-                    let title = output.as_ref().map(|output| output.title.as_str());
-                    let text = output.as_ref().map(|output| output.text.as_str());
-                    self.json(&json!({
-                        "type": "tool_result", "callId": call, "tool": tool, "success": error.is_none(), "title": title,
-                        "output": text, "error": error, "durationMs": metadata.execution_time_ms,
-                    }));
                 }
                 if self.talks {
                     let lines =

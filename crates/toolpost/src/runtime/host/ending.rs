@@ -51,13 +51,18 @@ fn failure(name: &str, id: &str, ended: &Ended) -> ToolError {
         // Not reached: it has a result.
         Reason::Done => (Code::ExecutionError, "it is done".to_owned()),
         Reason::Stopped => (Code::Cancelled, "it was stopped".to_owned()),
-        Reason::Time => (Code::Timeout, "its time is over".to_owned()),
+        Reason::Time => {
+            let went = ended.error.as_ref().map(|went| format!(" ({went})"));
+            (Code::Timeout, format!("its time is over{}", went.unwrap_or_default()))
+        }
         Reason::Turns => (Code::BudgetExceeded, "it has used all its turns".to_owned()),
         Reason::Tokens => (Code::BudgetExceeded, "the tokens that it may use are used up".to_owned()),
         Reason::Cost => (Code::BudgetExceeded, "the cost that it may cause is reached".to_owned()),
         Reason::Loop => (Code::ExecutionError, "it made the same call again and again".to_owned()),
         Reason::Length => (Code::ModelError, "its answer was cut off by its model's limit".to_owned()),
-        Reason::Refused => (Code::ModelError, "its model refused".to_owned()),
+        Reason::Refused => {
+            (Code::ModelError, ended.error.clone().unwrap_or_else(|| "its model refused".to_owned()))
+        }
         Reason::Script => {
             let why = ended.error.clone().unwrap_or_else(|| "a step of its script failed".to_owned());
             (ended.code.unwrap_or(Code::ExecutionError), why)
