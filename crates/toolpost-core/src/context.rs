@@ -26,7 +26,7 @@ use crate::error::{Code, ToolError};
 use crate::event::{Event, EventKind, EventSink, NoEvents};
 use crate::executor::{Call, Executor};
 use crate::outcome::{Outcome, PlannedChange};
-use crate::policy::Policy;
+use crate::policy::{ForeseenCall, Outlook, Policy};
 use crate::registry::{Registry, Snapshot};
 use crate::spill::{HANDLE_PREFIX, Spill, SpillFile};
 use crate::store::{By, Store};
@@ -586,6 +586,16 @@ impl Context {
     pub async fn call_all(&self, calls: Vec<Call>) -> Option<Vec<Outcome>> {
         let (executor, snapshot) = self.call.executor.clone()?;
         Some(executor.run_all_in(snapshot, self, calls).await)
+    }
+
+    /// What is foreseen of a call that this one would make; `None` where there is no executor around it.
+    pub fn foreseen(&self, tool: &str, arguments: Value) -> Option<ForeseenCall> {
+        let (executor, _) = self.call.executor.as_ref()?;
+        let (tool, effect, reason) = match executor.explain(self, tool, arguments) {
+            Ok(explained) => (explained.tool, explained.effect, explained.reason),
+            Err(error) => (tool.to_owned(), Outlook::Deny, error.message().to_owned()),
+        };
+        Some(ForeseenCall { tool, effect, reason })
     }
 
     /// The tools that are held back from lists and that this session may call, as its dialect offers them. Servers that

@@ -134,9 +134,9 @@ impl Executor {
         if effect == Effect::Deny {
             return Err(decide::denied(&policy, &request, ""));
         }
-        let foreseen = foresee::foreseen(ctx, &entry, &policy, &arguments, &accesses, effect)?;
+        let foreseen = foresee::foreseen(self, ctx, &entry, &policy, &arguments, &accesses, effect)?;
         let effect = match effect {
-            Effect::Allow if foreseen.first_limit().is_some() => Outlook::Limited,
+            Effect::Allow if foreseen.is_limited() => Outlook::Limited,
             effect => effect.into(),
         };
         Ok(Checked { tool: entry.name().to_owned(), arguments, repairs, accesses, effect, foreseen })
@@ -168,7 +168,7 @@ impl Executor {
         {
             return Ok(explanation.refused(refusal.message()));
         }
-        Ok(match foresee::foreseen(ctx, &found.entry, &policy, &arguments, &accesses, effect) {
+        Ok(match foresee::foreseen(self, ctx, &found.entry, &policy, &arguments, &accesses, effect) {
             Ok(foreseen) => explanation.foreseeing(foreseen),
             Err(refusal) => explanation.refused(refusal.message()),
         })

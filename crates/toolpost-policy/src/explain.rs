@@ -102,6 +102,18 @@ impl Explanation {
     #[must_use]
     pub fn foreseeing(self, foreseen: Foreseen) -> Explanation {
         let limit = foreseen.first_limit().filter(|_| self.effect == Outlook::Allow).cloned();
+        let call = foreseen.first_limited_call().filter(|_| self.effect == Outlook::Allow).cloned();
+        if let Some(call) = call {
+            let reason = format!("the call may start, but of what it calls {call}");
+            return Explanation {
+                effect: Outlook::Limited,
+                reason,
+                remedy: None,
+                rule: None,
+                foreseen,
+                ..self
+            };
+        }
         match limit {
             None if self.effect == Outlook::Allow => {
                 let later = foreseen.decided_by_sandbox.first();

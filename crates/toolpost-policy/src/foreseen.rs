@@ -16,6 +16,27 @@ pub struct Foreseen {
     /// What is decided only while the call runs, by the sandbox; a clause each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub decided_by_sandbox: Vec<String>,
+    /// What is foreseen of the calls that it makes, in their order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ForeseenCall>,
+}
+
+/// A call that another one makes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ForeseenCall {
+    /// The tool.
+    pub tool: String,
+    /// What is foreseen of it.
+    pub effect: Outlook,
+    /// Why, in one sentence.
+    pub reason: String,
+}
+
+impl fmt::Display for ForeseenCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: {}: {}", self.tool, self.effect, self.reason)
+    }
 }
 
 /// A file or host that a call names.
@@ -147,6 +168,16 @@ impl fmt::Display for NamedPlace {
 }
 
 impl Foreseen {
+    /// Whether something that the call names, or makes, is closed to it.
+    pub fn is_limited(&self) -> bool {
+        self.first_limit().is_some() || self.first_limited_call().is_some()
+    }
+
+    /// The first call in it that does not run as a whole.
+    pub fn first_limited_call(&self) -> Option<&ForeseenCall> {
+        self.calls.iter().find(|call| call.effect != Outlook::Allow)
+    }
+
     /// The first named place that the call is kept from.
     pub fn first_limit(&self) -> Option<&NamedPlace> {
         self.named.iter().find(|place| place.is_limit())
@@ -158,6 +189,10 @@ impl fmt::Display for Foreseen {
         if !self.named.is_empty() {
             writeln!(f, "\nfiles and hosts that the call names:")?;
             self.named.iter().try_for_each(|place| writeln!(f, "  {place}"))?;
+        }
+        if !self.calls.is_empty() {
+            writeln!(f, "\ncalls that it makes:")?;
+            self.calls.iter().try_for_each(|call| writeln!(f, "  {call}"))?;
         }
         if !self.decided_by_sandbox.is_empty() {
             writeln!(f, "\nonly the sandbox decides, while the call runs:")?;

@@ -45,7 +45,7 @@ pub use decision::Decision;
 pub use dependency::{DEPENDENCY_FOLDERS, DependencyFolder, Owner};
 pub use effect::{Effect, Layer, Origin};
 pub use explain::{Explanation, Judged, LookedAt};
-pub use foreseen::{Foreseen, NamedPlace, Openness, Outlook, PlaceUse, Standing};
+pub use foreseen::{Foreseen, ForeseenCall, NamedPlace, Openness, Outlook, PlaceUse, Standing};
 pub use names::{Kinds, KnownTool, Meanings, Names, RuleNames, ShownNames};
 pub use pattern::Pattern;
 pub use policy::{Policy, Request};

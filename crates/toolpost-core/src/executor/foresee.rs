@@ -1,11 +1,11 @@
 //! What is known of a call before it runs, beside the decision: for checks and explanations. Looks at files, and changes
 //! nothing.
 
-use super::Executor;
 use super::decide::{Consent, asking};
 use super::guard::CallGuard;
 use super::run::{Frame, overlay, running};
 use super::steps;
+use super::{Call, Executor};
 use crate::access::{Access, Resource, ResourceKind};
 use crate::capability::{Capabilities, Capability};
 use crate::context::Context;
@@ -53,6 +53,7 @@ impl Executor {
 /// What is foreseen of a call. An error where it will be refused although the policy allows it; one that is denied, or that a
 /// person is asked about first, does not get so far.
 pub(super) fn foreseen(
+    executor: &Executor,
     ctx: &Context,
     entry: &Arc<Entry>,
     policy: &Policy,
@@ -81,6 +82,10 @@ pub(super) fn foreseen(
         held,
         journal: None,
     };
+    // What a tool calls is explained by the same executor.
+    let call = Call::new(entry.name(), Value::Null);
+    let id = toolpost_text::id::new_shared_id(ctx.clock().now_ms());
+    let ctx = &executor.derive(ctx, &ctx.tools().snapshot(), &call, None, id);
     let inside = running(ctx, entry, frame);
     let foreseen = || catch_unwind(AssertUnwindSafe(|| entry.tool().foreseen(&inside, policy, arguments)));
     let foreseen = judged.and_then(|()| {

@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::time::Duration;
+use toolpost_core::policy::Foreseen;
 use toolpost_core::tool::OutputBudget;
-use toolpost_core::{Call, Code, Context, Outcome, Output, Spec, Tool, ToolError};
+use toolpost_core::{Call, Code, Context, Outcome, Output, Policy, Spec, Tool, ToolError};
 
 /// What the model may ask for.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -77,14 +78,14 @@ impl Tool for Batch {
             .budget(OutputBudget { bytes: 100_000, lines: 100_000 })
     }
 
+    fn foreseen(&self, ctx: &Context, _: &Policy, args: &Args) -> Result<Foreseen, ToolError> {
+        check_depth(args)?;
+        let calls = args.calls.iter().filter_map(|item| ctx.foreseen(&item.tool, item.args.clone()));
+        Ok(Foreseen { calls: calls.collect(), ..Foreseen::default() })
+    }
+
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
-        // A batch in a batch would multiply the limit.
-        if let Some(at) = args.calls.iter().position(|item| item.tool == "batch") {
-            return Err(ToolError::new(
-                Code::DepthExceeded,
-                format!("`calls[{at}]` is a batch itself; put its calls into this one"),
-            ));
-        }
+        check_depth(&args)?;
         let calls = args.calls.into_iter().map(|item| Call::new(item.tool, item.args)).collect();
         let outcomes = ctx.call_all(calls).await.ok_or_else(|| {
             ToolError::execution("there is no executor around this call; run `batch` through one")
@@ -104,6 +105,17 @@ impl Tool for Batch {
             output.attachments.extend(outcome.result.into_iter().flat_map(|output| output.attachments));
         }
         Ok(output)
+    }
+}
+
+/// A batch in a batch would multiply the limit.
+fn check_depth(args: &Args) -> Result<(), ToolError> {
+    match args.calls.iter().position(|item| item.tool == "batch") {
+        Some(at) => Err(ToolError::new(
+            Code::DepthExceeded,
+            format!("`calls[{at}]` is a batch itself; put its calls into this one"),
+        )),
+        None => Ok(()),
     }
 }
 

@@ -218,8 +218,21 @@ fn policy(random: &mut Random, port: u16) -> (Policy, String) {
     (policy.with_names(&names), told)
 }
 
-/// A call of a tool that opens files or hosts itself.
+/// A call of a tool that opens files or hosts itself, or several in one.
 fn own_call(random: &mut Random, root: &Path, port: u16) -> (&'static str, Value) {
+    if random.below(8) > 0 {
+        return single_call(random, root, port);
+    }
+    let calls: Vec<Value> = (0..1 + random.below(3))
+        .map(|_| {
+            let (tool, args) = single_call(random, root, port);
+            json!({"tool": tool, "args": args})
+        })
+        .collect();
+    ("batch", json!({ "calls": calls }))
+}
+
+fn single_call(random: &mut Random, root: &Path, port: u16) -> (&'static str, Value) {
     let all: Vec<&str> =
         FILES.iter().chain(ABSENT).copied().chain(LINKS.iter().map(|(link, _)| *link)).collect();
     let outside = ["/etc/hostname", "../w2/a.txt", "src/../../w2/a.txt"];
@@ -252,17 +265,20 @@ fn own_call(random: &mut Random, root: &Path, port: u16) -> (&'static str, Value
     }
 }
 
+const BY_POLICY: [&str; 6] =
+    ["PERMISSION_DENIED", "PROTECTED_FILE", "UNTRUSTED", "ROLE_FORBIDDEN", "NETWORK_BLOCKED", "PATH_ESCAPE"];
+
 /// Whether a call was refused by policy.
 fn is_refused(outcome: &Outcome) -> bool {
-    const BY_POLICY: [&str; 6] = [
-        "PERMISSION_DENIED",
-        "PROTECTED_FILE",
-        "UNTRUSTED",
-        "ROLE_FORBIDDEN",
-        "NETWORK_BLOCKED",
-        "PATH_ESCAPE",
-    ];
     outcome.result.as_ref().is_err_and(|error| BY_POLICY.contains(&error.code().as_str()))
+}
+
+/// Whether one of the calls in a batch was refused by policy.
+fn has_refused_call(outcome: &Outcome) -> bool {
+    let Ok(output) = &outcome.result else { return false };
+    let results = output.data["results"].as_array().into_iter().flatten();
+    let mut codes = results.filter_map(|result| result["error"]["code"].as_str());
+    codes.any(|code| BY_POLICY.contains(&code))
 }
 
 /// What is wrong with an explanation, if anything.
@@ -270,9 +286,10 @@ type Judgement = Result<(), String>;
 
 fn judge_own(explained: &Explanation, outcome: &Outcome) -> Judgement {
     let happened = || crate::shown(outcome);
+    let is_limited = || is_refused(outcome) || has_refused_call(outcome);
     match explained.effect {
-        Outlook::Allow if is_refused(outcome) => Err(format!("allowed, and refused: {}", happened())),
-        Outlook::Limited => Err("only a command is limited".to_owned()),
+        Outlook::Allow if is_limited() => Err(format!("allowed, and refused: {}", happened())),
+        Outlook::Limited if !is_limited() => Err(format!("limited, and all was done: {}", happened())),
         Outlook::Ask | Outlook::Deny if outcome.result.is_ok() => {
             Err(format!("not allowed, and done: {}", happened()))
         }

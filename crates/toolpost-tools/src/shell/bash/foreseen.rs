@@ -93,7 +93,7 @@ fn unconfined(ground: Ground, named: &Named, unclear: Option<&str>) -> Foreseen 
             ground.roots.first().map_or("the workspace", String::as_str)
         ));
     }
-    Foreseen { named: files.chain(hosts).collect(), decided_by_sandbox: decided }
+    Foreseen { named: files.chain(hosts).collect(), decided_by_sandbox: decided, ..Foreseen::default() }
 }
 
 fn place(name: String, used: PlaceUse, standing: Standing, closed: Option<Closed>) -> NamedPlace {
