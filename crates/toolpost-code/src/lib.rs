@@ -11,6 +11,7 @@ pub mod facts;
 pub mod files;
 pub mod language;
 pub mod languages;
+pub mod parses;
 pub mod postings;
 pub mod resolve;
 pub mod syntax;

@@ -7,6 +7,8 @@ use crate::context::Context;
 use crate::error::ToolError;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::fmt;
+use std::sync::Arc;
 
 /// A list, and whether it has all there is.
 pub type Answer<T> = Result<(Vec<T>, Coverage), ToolError>;
@@ -46,6 +48,48 @@ pub trait CodeEngine: Send + Sync {
     /// of the last question. Tools count them and name none.
     fn held_back(&self) -> Vec<String> {
         Vec::new()
+    }
+}
+
+/// Whether the text of a file parses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parsed {
+    /// It does.
+    Whole,
+    /// It does not; the first line, counting from 1, where that shows.
+    BrokenAt(usize),
+    /// The kind of the file is not known, or the text is too large to tell.
+    Unknown,
+}
+
+/// Tells whether files parse. Implemented in the joining crate over `toolpost-code`, and by fakes in tests; asked by tools that
+/// change files, as a [`SyntaxCheck`] in the extras of their context. Without one, they check nothing.
+pub trait Syntax: Send + Sync {
+    /// Judges the text of a file of this name, within milliseconds for an ordinary one.
+    fn parsed(&self, name: &str, text: &str) -> Parsed;
+}
+
+/// How changes of files are checked, in the extras of a context.
+#[derive(Clone)]
+pub struct SyntaxCheck {
+    /// What knows the languages.
+    pub syntax: Arc<dyn Syntax>,
+    /// What becomes of an exact change after which a file that parsed does not. One that overlooks something is refused.
+    pub exact: BrokenBy,
+}
+
+/// What becomes of a change that breaks a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BrokenBy {
+    /// It is made, and the result says so.
+    Reported,
+    /// It is refused.
+    Refused,
+}
+
+impl fmt::Debug for SyntaxCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SyntaxCheck").field("exact", &self.exact).finish_non_exhaustive()
     }
 }
 

@@ -70,6 +70,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use toolpost_core::code::BrokenBy;
 use toolpost_core::host::Redactor;
 use toolpost_core::policy::{self, Policy};
 use toolpost_core::store::Retention;
@@ -132,6 +133,8 @@ pub struct Config {
     pub redactor: Redactor,
     /// What the file tools get beside the workspace.
     pub filesystem: toolpost_tools::filesystem::Settings,
+    /// What becomes of an exact change after which a file does not parse any more.
+    pub exact_breaks: BrokenBy,
     /// What commands get, and how they are confined.
     pub shell: toolpost_tools::shell::Settings,
     /// What the web tools get.
@@ -236,6 +239,10 @@ impl Config {
         Ok(Config {
             virtual_session: virtual_session
                 .map(|of| if of.is_empty() { session.clone() } else { of.to_owned() }),
+            exact_breaks: match keys.refuse_broken.first().is_some_and(|refused| refused.value) {
+                true => BrokenBy::Refused,
+                false => BrokenBy::Reported,
+            },
             filesystem: toolpost_tools::filesystem::Settings {
                 formatters: commands::formatters(&layers, &values, &shell, &roots),
                 ..Default::default()

@@ -14,6 +14,8 @@ mod confirm;
 mod output;
 mod record;
 mod runtime;
+#[cfg(feature = "code")]
+mod syntax;
 mod undo;
 
 pub use runtime::{Frontend, Runtime, ServerChoice};

@@ -151,6 +151,10 @@ impl Runtime {
             // What a server is given to show elsewhere is not for the model.
             .redactor(config.redactor.and(usable.iter().flat_map(config::secrets)))
             .cancel(cancel.clone());
+        #[cfg(feature = "code")]
+        {
+            context = context.extra(crate::syntax::check(config.exact_breaks));
+        }
         if let Some(log) = &log {
             context = context.events(Arc::clone(log) as _);
         }

@@ -15,15 +15,18 @@ mod lines;
 mod parse;
 mod patch;
 mod place;
+mod plain;
 mod plan;
 mod report;
 mod unified;
 mod wrapped;
 
 use super::effort::Effort;
+use super::ladder::Step;
+use super::parsed::{self, FoundBy};
 use super::text;
 use patch::Patch;
-use plan::{Existed, World};
+use plan::{Existed, Plan, World};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::HashSet;
@@ -94,8 +97,11 @@ impl Tool for ApplyPatch {
 fn apply_patch(ctx: &Context, args: &Args) -> Result<Output<Data>, ToolError> {
     let patch = parse::parse(&args.patch)?;
     let world = look(ctx, &patch)?;
+    let patch = plain::plain(patch, &world)?;
     let effort = Effort::of(ctx);
-    let plan = plan::plan(&effort, &patch, &world)?;
+    let mut plan = plan::plan(&effort, &patch, &world)?;
+    let broken = broken(ctx, &plan)?;
+    plan.notes.extend(broken);
     let output = report::report(&effort, &plan, ctx.redactor())?;
     ctx.checkpoint()?;
     commit::commit(ctx, &plan)?;
@@ -111,6 +117,23 @@ fn apply_patch(ctx: &Context, args: &Args) -> Result<Output<Data>, ToolError> {
         }
     }
     Ok(output)
+}
+
+/// The files that parsed and do not any more; an error where a hunk was placed by overlooking something.
+fn broken(ctx: &Context, plan: &Plan) -> Result<Vec<String>, ToolError> {
+    let mut notes = Vec::new();
+    for file in plan.files.iter().filter(|file| file.is_changed()) {
+        let (Some(before), Some(after)) = (&file.before, &file.after) else { continue };
+        let (Ok(before), Ok(after)) = (std::str::from_utf8(before), std::str::from_utf8(after)) else {
+            continue;
+        };
+        let found = match file.step {
+            Some(step) if step > Step::LineEndings => FoundBy::Overlooking(step.word()),
+            _ => FoundBy::Exactly,
+        };
+        notes.extend(parsed::check(ctx, &file.name, before, after, found)?);
+    }
+    Ok(notes)
 }
 
 impl Changed for Data {

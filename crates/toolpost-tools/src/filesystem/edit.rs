@@ -6,9 +6,11 @@ mod failure;
 
 use super::diff::Diff;
 use super::effort::Effort;
+use super::entities::{self, Entities};
 use super::format::Changed;
 use super::ladder::{self, Found, Step, Wanted};
 use super::omission;
+use super::parsed::{self, FoundBy};
 use super::redacted;
 use super::text::{self, Text};
 use crate::one_line;
@@ -131,6 +133,7 @@ fn edit(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
     // Whether the model has seen the rest of the file does not matter: the place is found in what is there now.
     let is_noted = ctx.extra().get::<Seen>().is_some_and(|seen| seen.is_noted(&name));
     let before = Text::of(Cow::Owned(bytes), &name)?;
+    let edits = plain(edits, &before.text)?;
     let effort = Effort::of(ctx);
     let mark = if before.has_mark() { Mark::Has } else { Mark::HasNot };
     let edited =
@@ -149,7 +152,8 @@ fn edit(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
         true => Diff::between(&name, Some(&before.text), Some(&edited.text)),
         false => Diff::between(&name, Some(&shown(&before.text)), Some(&shown(&edited.text))),
     };
-    let Edited { text, steps, places, notes } = edited;
+    let Edited { text, steps, places, mut notes } = edited;
+    notes.extend(parsed::check(ctx, &name, &before.text, &text, found_by(&steps))?);
     let after = before.encode_owned(text.into_owned(), &name)?;
     effort.check()?;
     ctx.checkpoint()?;
@@ -164,6 +168,43 @@ fn edit(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
         output.text.push_str(OTHER_NAMES);
     }
     Ok(output)
+}
+
+/// Several edits without entities, where the file has the plain characters for those of an old text. One edit alone is for the
+/// ladder to judge.
+fn plain(mut edits: Vec<Replacement>, text: &str) -> Result<Vec<Replacement>, ToolError> {
+    if edits.len() < 2 {
+        return Ok(edits);
+    }
+    let all: Vec<&str> =
+        edits.iter().flat_map(|edit| [edit.old_string.as_str(), edit.new_string.as_str()]).collect();
+    let olds = edits.iter().flat_map(|edit| edit.old_string.lines()).map(|line| (line, text));
+    match entities::judged(olds, &all) {
+        Entities::Meant => {}
+        Entities::Mixed(at) => {
+            let message = format!(
+                "edit {} has characters as they are that other edits of the call have as entities such as `&lt;`; write all \
+                 without entities",
+                at / 2 + 1
+            );
+            return Err(ToolError::new(Code::ValidationError, message).with("edit", at / 2 + 1));
+        }
+        Entities::Throughout => {
+            for edit in &mut edits {
+                edit.old_string = ladder::without_entities(&edit.old_string);
+                edit.new_string = ladder::without_entities(&edit.new_string);
+            }
+        }
+    }
+    Ok(edits)
+}
+
+/// How all the places were found: by the most forgiving step that was needed.
+fn found_by(steps: &[Step]) -> FoundBy {
+    match steps.iter().max() {
+        Some(step) if *step > Step::LineEndings => FoundBy::Overlooking(step.word()),
+        _ => FoundBy::Exactly,
+    }
 }
 
 /// The changes asked for, in whichever form.

@@ -35,6 +35,8 @@ mod suspicion;
 mod tests;
 mod undoing;
 
+pub(crate) use entities::{has_plain, kinds as entity_kinds, plain as without_entities};
+
 use super::effort::Effort;
 use applied::Applied;
 use fold::Level;
@@ -256,7 +258,8 @@ pub(crate) fn find(
         tried.push(step);
         let found = match step {
             Step::Exact => endings::exact(effort, text, old, new, wanted),
-            _ => endings::any_endings(effort, text, old, &endings::ended(old, new), wanted),
+            _ => endings::any_endings(effort, text, old, new, wanted)
+                .map(|found| endings::ended(text, old, new, found)),
         };
         let found = match found {
             Ok(found) if wanted == Wanted::One => edges::settled(effort, text, old, new, found),

@@ -233,7 +233,8 @@ fn several_edits_are_made_one_after_another_or_not_at_all() {
     );
     assert_eq!(text(&ctx, "a.txt"), "1\nand a half\n2\nthrEE\n");
     for (args, message) in [
-        (json!({"edits": []}), "`edits` is empty; give at least one"),
+        // An empty list counts as left out.
+        (json!({"edits": []}), "give `oldString` and `newString`, or `edits`"),
         (
             json!({"edits": edits, "oldString": "a", "newString": "b"}),
             "give either `oldString` and `newString`, or `edits`, not both",
@@ -249,6 +250,22 @@ fn several_edits_are_made_one_after_another_or_not_at_all() {
         args["filePath"] = json!("a.txt");
         assert_eq!(shown(&call(&ctx, "edit", args)), format!("VALIDATION_ERROR: {message}"));
     }
+}
+
+#[test]
+fn entities_are_undone_in_all_edits_of_a_call_or_in_none() {
+    let file = "if a < b {\n    one();\n}\ntwo();\n";
+    let made = |second: &str| {
+        let ctx = one_file("a.rs", file.as_bytes());
+        let edits = json!([
+            {"oldString": "if a &lt; b {\n    one();", "newString": "if a &lt; c {\n    one();"},
+            {"oldString": "two();", "newString": second},
+        ]);
+        let outcome = call(&ctx, "edit", json!({"filePath": "a.rs", "edits": edits}));
+        (outcome.is_success(), text(&ctx, "a.rs"))
+    };
+    assert_eq!(made("two(a -&gt; b);"), (true, "if a < c {\n    one();\n}\ntwo(a -> b);\n".to_owned()));
+    assert_eq!(made("two(a < b);"), (false, file.to_owned()));
 }
 
 #[test]

@@ -57,6 +57,7 @@ mod list_tasks;
 mod load;
 mod meant;
 mod mutations;
+mod parsed;
 mod race;
 mod read;
 mod redacted;

@@ -364,6 +364,19 @@ keys! {
         widens: Widens::Always(|format| vec![format!("runs `{}` after changes", format.words[0])]),
         shown: Shown::Row,
     }
+    refuse_broken: bool {
+        name: "refuseBroken",
+        about: "Whether `edit` and `apply_patch` refuse every change after which a file that parsed does not parse any more. Without it, \
+                such a change is made where the old text is there exactly, and the result says so.",
+        file: InFile::Value("true"),
+        variable: "TOOLPOST_REFUSE_BROKEN",
+        flag: None,
+        usual: Usual::Is("false"),
+        kind: SWITCH,
+        merge: Merge::Strongest,
+        widens: Widens::Unless(|theirs, _| *theirs, |_| vec!["lets an edit leave a file that does not parse".to_owned()]),
+        shown: Shown::Row,
+    }
     servers: Entry {
         name: "mcpServers",
         about: "MCP servers whose tools are offered in addition to the built-in ones, by name, as in `.mcp.json`: `command`, `args`, `env` and \

@@ -2,7 +2,6 @@
 
 use super::lines::Lines;
 use super::{Effort, Found, MOST_BYTES, MOST_LISTED, MOST_REPLACED, Step, Stop, Wanted};
-use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 use toolpost_core::{Code, ToolError};
@@ -52,13 +51,20 @@ fn at_end(text: &str, old: &str, new: &str) -> Vec<Found> {
     vec![Found { range, replacement, step: Step::LineEndings }]
 }
 
-/// The new text for an old one that is there but for line endings. The newline at its end is the file's, so it stays: no
-/// two lines become one.
-pub(super) fn ended<'a>(old: &str, new: &'a str) -> Cow<'a, str> {
-    match old.ends_with('\n') && !new.is_empty() && !new.ends_with('\n') {
-        true => Cow::Owned(format!("{new}\n")),
-        false => Cow::Borrowed(new),
+/// Places that are there but for line endings, where only the old text ends with a newline. That one is the file's, so it
+/// stays, unless a blank line follows: no two lines become one.
+pub(super) fn ended(text: &str, old: &str, new: &str, found: Vec<Found>) -> Vec<Found> {
+    if !old.ends_with('\n') || new.is_empty() || new.ends_with('\n') {
+        return found;
     }
+    let kept = |found: Found| {
+        if text[found.range.end..].starts_with(['\n', '\r']) {
+            return found;
+        }
+        let ending = if text[..found.range.end].ends_with("\r\n") { "\r\n" } else { "\n" };
+        Found { replacement: format!("{}{ending}", found.replacement).into(), ..found }
+    };
+    found.into_iter().map(kept).collect()
 }
 
 /// Places that differ in line endings only.

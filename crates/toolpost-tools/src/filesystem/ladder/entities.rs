@@ -35,8 +35,7 @@ pub(super) fn has_entity(text: &str) -> bool {
 /// The place of the old text with its entities as the characters they stand for.
 pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) -> Result<Vec<Found>, Stop> {
     effort.spend((old.len() + new.len()) * ENTITIES.len())?;
-    let kinds: Vec<char> =
-        ENTITIES.iter().filter(|(entity, _)| old.contains(entity)).map(|(_, plain)| *plain).collect();
+    let kinds = kinds(old);
     // Written so throughout, or not at all.
     if kinds.is_empty() || kinds.iter().any(|plain| has_plain(old, *plain)) {
         return Ok(Vec::new());
@@ -53,8 +52,18 @@ pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) 
     }
 }
 
+/// The characters that a text has as entities.
+pub(crate) fn kinds(text: &str) -> Vec<char> {
+    match text.contains('&') {
+        true => {
+            ENTITIES.iter().filter(|(entity, _)| text.contains(entity)).map(|(_, plain)| *plain).collect()
+        }
+        false => Vec::new(),
+    }
+}
+
 /// Whether the character is there, and not as the beginning of an entity.
-fn has_plain(text: &str, character: char) -> bool {
+pub(crate) fn has_plain(text: &str, character: char) -> bool {
     match character {
         '&' => text
             .match_indices('&')
@@ -63,7 +72,8 @@ fn has_plain(text: &str, character: char) -> bool {
     }
 }
 
-fn plain(text: &str) -> String {
+/// A text with the characters that its entities stand for.
+pub(crate) fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('&') {

@@ -94,7 +94,9 @@ pub(super) fn replacement(
         }
     }
     // What was overlooked may be at the edge of the place, so the newline there is the file's: no two lines become one.
-    let ends_line = new.ends_line() || old.ends_line();
+    // Before a blank line none would, and the newline may be that of an empty line at the end of the old text.
+    let is_before_blank = lines.text[place.end..].starts_with(['\n', '\r']);
+    let ends_line = new.ends_line() || (old.ends_line() && !is_before_blank);
     Ok(Ok(joined(lines, place, ends_line, written)))
 }
 

@@ -184,3 +184,23 @@ fn blocks_to_search_for_and_wrapped_patches_are_understood() {
         refused(&[("f", FILE)], &patch, &words);
     }
 }
+
+#[test]
+fn entities_are_undone_in_the_whole_of_a_patch_or_nowhere() {
+    let file = "if a < b {\n    one();\n}\ntwo();\nthree();\n";
+    let first = "@@ -1,2 +1,2 @@\n if a &lt; b {\n-    one();\n+    one(&amp;a);\n";
+    // The second hunk shows no entity in its old lines.
+    let second = "@@ -4,2 +4,2 @@\n-two();\n+two(a -&gt; b, &#38;&#38;c);\n three();\n";
+    let after = "if a < b {\n    one(&a);\n}\ntwo(a -> b, &&c);\nthree();\n";
+    check(file, &unified(&format!("{first}{second}")), after);
+    let mixed = second.replace("-&gt;", "->").replace("&#38;&#38;", "&&");
+    refused(
+        &[("f", file)],
+        &unified(&format!("{first}{mixed}")),
+        &["VALIDATION_ERROR", "line 9 of the patch", "entities"],
+    );
+    // Entities that the file has are its own.
+    let page = "<p>a &lt; b</p>\n<p>c</p>\n";
+    let hunk = "@@ -1,2 +1,2 @@\n <p>a &lt; b</p>\n-<p>c</p>\n+<p>c &gt; d</p>\n";
+    check(page, &unified(hunk), "<p>a &lt; b</p>\n<p>c &gt; d</p>\n");
+}
