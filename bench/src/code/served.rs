@@ -72,7 +72,8 @@ pub(super) fn meanwhile(toolpost: &Path, folder: &Path, home: &Path, size: &str)
             reads.add(started.elapsed());
             std::thread::sleep(Duration::from_millis(10));
         }
-        let before_its_end = server.others.iter().filter(|other| other["params"]["progressToken"] == "slow").count();
+        let before_its_end =
+            server.others.iter().filter(|other| other["params"]["progressToken"] == "slow").count();
         let answered = usize::try_from(server.asked)?;
         server.end()?;
         Ok((reads, answered, before_its_end))
@@ -84,7 +85,9 @@ pub(super) fn meanwhile(toolpost: &Path, folder: &Path, home: &Path, size: &str)
     table.goal(MEANWHILE, "95 % within 50 ms", |row| row.p95 <= 50.0);
     table.goal(MEANWHILE, "100 before the index is ready", |_| answered as u64 >= OTHER_CALLS);
     table.goal(MEANWHILE, "progress while it is made", |_| progress > 0);
-    table.note(format!("{answered} calls were answered, and {progress} times progress came, before the index was ready."));
+    table.note(format!(
+        "{answered} calls were answered, and {progress} times progress came, before the index was ready."
+    ));
     Ok(table)
 }
 

@@ -22,10 +22,8 @@ pub(super) fn measure(toolpost: &Path, root: &str) -> Result<Table> {
     };
     let without = config("without.toml", "")?;
     // Its tools could be allowed, so that it is started as soon as the greeting is answered.
-    let with = config(
-        "with.toml",
-        "[mcpServers.hangs]\ncommand = 'sleep'\nargs = ['1000']\nhints = 'believed'\n",
-    )?;
+    let with =
+        config("with.toml", "[mcpServers.hangs]\ncommand = 'sleep'\nargs = ['1000']\nhints = 'believed'\n")?;
     let subject = |name: &'static str, config: &str| Subject {
         name,
         program: toolpost.to_owned(),

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+/// A tool and what its declaration costs, in tokens.
+type Priced = (String, usize);
+
 /// The tools that may be not listed, to save tokens, by group: those of one server, for example.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Shelves {
@@ -21,8 +24,9 @@ impl Shelves {
         is_offered: impl Fn(&str) -> bool,
         was_listed: impl Fn(&str) -> bool,
     ) -> BTreeSet<&str> {
-        let sum = |prices: &[&(String, usize)]| prices.iter().map(|(_, price)| price).sum::<usize>();
-        let mut groups: Vec<(Vec<&(String, usize)>, Vec<&(String, usize)>)> = Vec::new();
+        let sum = |prices: &[&Priced]| prices.iter().map(|(_, price)| price).sum::<usize>();
+        // Of each group, the tools that were listed before and the others.
+        let mut groups: Vec<(Vec<&Priced>, Vec<&Priced>)> = Vec::new();
         for group in &self.groups {
             let offered = group.iter().filter(|(name, _)| is_offered(name));
             groups.push(offered.partition(|(name, _)| was_listed(name)));
