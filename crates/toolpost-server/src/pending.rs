@@ -253,7 +253,7 @@ impl PendingCalls {
 /// Forgets what was remembered long enough. Where too many calls have not ended, gives up the one that has waited longest
 /// for its answer; where none waits, the new one.
 fn make_room(all: &mut HashMap<Arc<str>, Arc<PendingCall>>, new: &Arc<PendingCall>) {
-    all.retain(|_, call| !call.ended_at().is_some_and(|ended| ended.elapsed() > LIFE));
+    all.retain(|_, call| call.ended_at().is_none_or(|ended| ended.elapsed() <= LIFE));
     let mut ended: Vec<(Instant, usize, Arc<PendingCall>)> = Vec::new();
     let mut open: Vec<&Arc<PendingCall>> = Vec::new();
     for call in all.values() {

@@ -37,7 +37,7 @@ fn stopped(url: &StoreUrl, statement: usize) -> Child {
         StoreUrl::Sqlite(path) => format!("sqlite:{}", path.display()),
         StoreUrl::Postgres(url) => url.clone(),
     };
-    let child = Command::new(std::env::current_exe().unwrap())
+    let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["stopped::child_that_stops_in_a_transaction", "--exact", "--nocapture"])
         .env(STORE, address)
         .env(STATEMENT, statement.to_string())
@@ -52,7 +52,11 @@ fn stopped(url: &StoreUrl, statement: usize) -> Child {
         if stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('T')) {
             return child;
         }
-        assert!(Instant::now() < until, "the child does not stop: {stat}");
+        if Instant::now() >= until {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            panic!("the child does not stop: {stat}");
+        }
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -37,6 +37,7 @@ pub(crate) fn saying(text: &str, sources: Vec<SearchSource>) -> Response {
         queries: Vec::new(),
         sources,
         model: None,
+        surplus_calls: 0,
     }
 }
 

@@ -43,6 +43,9 @@ const FILES: &[&str] = &[
     "node_modules/p/.env",
 ];
 
+/// The exit code of a line, what it printed, and the files afterwards.
+type Unconfined = (Option<i32>, Vec<String>, Vec<(PathBuf, Vec<u8>)>);
+
 /// Names that are not there.
 const ABSENT: &[&str] = &[
     "new.txt",
@@ -130,8 +133,8 @@ impl World {
         found
     }
 
-    /// What the line does where nothing holds it: its exit code, what it prints, and what is there then.
-    fn unconfined(&self, line: &str) -> (Option<i32>, Vec<String>, Vec<(PathBuf, Vec<u8>)>) {
+    /// What the line does where nothing confines it.
+    fn unconfined(&self, line: &str) -> Unconfined {
         self.fill();
         let mut child = Command::new("bash")
             .args(["--noprofile", "--norc", "-c", line])

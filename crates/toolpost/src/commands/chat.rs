@@ -72,8 +72,8 @@ pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment, ch
             Ok((conversation, past)) => {
                 begin(printer, &stage, &conversation, output);
                 match has_person.then(RawMode::enter).flatten() {
-                    Some(mode) => person::talk(&stage, mode, questions, conversation, past).await,
-                    None => piped::talk(printer, output, conversation).await,
+                    Some(mode) => Box::pin(person::talk(&stage, mode, questions, conversation, past)).await,
+                    None => Box::pin(piped::talk(printer, output, conversation)).await,
                 }
             }
             Err(error) => refuse(printer, output, &error),

@@ -12,6 +12,7 @@ use crate::{Home, project};
 use clap::Parser;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use toolpost::cli::Cli;
@@ -98,17 +99,20 @@ fn run<T>(test: impl Future<Output = T>) -> T {
 }
 
 /// Leaves the servers; nothing with the home's own path in its command line may be there three seconds later.
-async fn end(runtime: Runtime, home: &Home) {
-    if let Some(plugins) = &runtime.plugins {
-        plugins.shutdown().await;
-    }
-    drop(runtime);
-    let mark = home.path("").to_string_lossy().trim_end_matches('/').to_owned();
-    let began = Instant::now();
-    while crate::mcp::is_running(&mark) {
-        assert!(began.elapsed() < stretched(Duration::from_secs(3)), "a server is left");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+/// Boxed, since a runtime is large for a future.
+fn end(runtime: Runtime, home: &Home) -> Pin<Box<impl Future<Output = ()>>> {
+    Box::pin(async move {
+        if let Some(plugins) = &runtime.plugins {
+            plugins.shutdown().await;
+        }
+        drop(runtime);
+        let mark = home.path("").to_string_lossy().trim_end_matches('/').to_owned();
+        let began = Instant::now();
+        while crate::mcp::is_running(&mark) {
+            assert!(began.elapsed() < stretched(Duration::from_secs(3)), "a server is left");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    })
 }
 
 async fn until(what: &str, mut holds: impl FnMut() -> bool) {

@@ -64,7 +64,10 @@ fn a_root_that_was_made_again_is_opened_again() {
 
 #[test]
 fn the_first_operation_of_each_kind_finds_the_new_root() {
-    let operations: [(&str, fn(&Disk) -> bool); 6] = [
+    /// A name, and whether the operation finds the new root.
+    type Operation = (&'static str, fn(&Disk) -> bool);
+
+    let operations: [Operation; 6] = [
         ("stat", |disk| disk.stat(&path("a.txt")).is_ok()),
         ("open", |disk| text(disk, "a.txt").is_ok()),
         ("entries", |disk| names(disk.entries(&path("."))).contains(&"a.txt".to_owned())),
@@ -105,7 +108,10 @@ fn a_sweep_after_a_root_was_made_again_has_its_files() {
 
 #[test]
 fn what_the_first_opening_would_refuse_is_not_opened_later() {
-    let replacements: [(&str, fn(&World)); 4] = [
+    /// What happened to the root, and how.
+    type Replacement = (&'static str, fn(&World));
+
+    let replacements: [Replacement; 4] = [
         ("was deleted", |_| {}),
         ("by a link", |world| symlink(&world.outside, &world.root).unwrap()),
         ("not a folder", |world| fs::write(&world.root, "a file").unwrap()),

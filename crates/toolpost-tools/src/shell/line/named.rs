@@ -159,10 +159,12 @@ impl Named {
                 });
             }
         };
-        if let Some(text) = word.literal() {
-            if !text.is_empty() && !text.starts_with('-') && !text.contains(['=', ':']) {
-                add(&text, looks_like_path(&text));
-            }
+        if let Some(text) = word.literal()
+            && !text.is_empty()
+            && !text.starts_with('-')
+            && !text.contains(['=', ':'])
+        {
+            add(&text, looks_like_path(&text));
         }
         for text in texts(word) {
             let is_option = text.starts_with('-') || text.contains('=');

@@ -42,12 +42,9 @@ impl View {
             self.region.change(call, &what);
         }
         match heard {
-            Heard::Refused { tool, text, .. } => {
-                if self.talks {
-                    let line =
-                        format!("✗ {} › {}  {}", self.clean(&agent), self.clean(tool), self.clean(text));
-                    self.line(Block::Calls, &self.colored("31", &line));
-                }
+            Heard::Refused { tool, text, .. } if self.talks => {
+                let line = format!("✗ {} › {}  {}", self.clean(&agent), self.clean(tool), self.clean(text));
+                self.line(Block::Calls, &self.colored("31", &line));
             }
             Heard::Failed(error) if self.talks => {
                 let line = format!("✗ {}  {}", self.clean(&agent), self.clean(&error.message));

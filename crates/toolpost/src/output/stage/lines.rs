@@ -146,9 +146,9 @@ impl View {
         let Some(call) = &event.call else { return };
         let call_id = call.clone();
         match &event.kind {
-            EventKind::CallRequested { tool, arguments, parent } => {
+            EventKind::CallRequested { tool, arguments, parent }
                 // Those of an answer were announced with it, unless another process had the answer.
-                if self.lines.announced.insert(call_id.clone()) {
+                if self.lines.announced.insert(call_id.clone()) => {
                     self.emit(run, || RunEvent::ToolUse {
                         call_id,
                         name: tool.clone(),
@@ -156,7 +156,6 @@ impl View {
                         parent_call_id: parent.clone(),
                     });
                 }
-            }
             EventKind::Progress { title, metadata } => self.emit(run, || RunEvent::Progress {
                 call_id,
                 title: title.clone(),
