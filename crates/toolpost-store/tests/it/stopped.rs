@@ -31,6 +31,7 @@ fn child_that_stops_in_a_transaction() {
 }
 
 /// A child that has stopped before this statement of its transaction.
+#[expect(clippy::zombie_processes, reason = "the caller ends the child and waits for it")]
 fn stopped(url: &StoreUrl, statement: usize) -> Child {
     let address = match url {
         StoreUrl::Memory => panic!("processes do not share memory"),
