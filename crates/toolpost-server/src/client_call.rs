@@ -46,6 +46,8 @@ struct Asked {
     since: Option<Instant>,
     /// How often each key was asked for. Calls of a batch may ask the same, and each is answered for itself.
     keys: HashMap<String, usize>,
+    /// How many questions of the policy were asked.
+    questions: usize,
 }
 
 impl ClientCall {
@@ -242,9 +244,15 @@ impl ClientCall {
         lock(&self.refusal).take()
     }
 
-    /// What is asked about a question: its key and its form.
+    /// What is asked about a question: its key and its form. The number in the key keeps the questions in order where a
+    /// client sorts them.
     fn request(&self, question: &Question) -> (String, Value) {
-        (question::key(question), question::form(question, &self.client))
+        let number = {
+            let mut asked = lock(&self.asked);
+            asked.questions += 1;
+            asked.questions
+        };
+        (question::key(number, question), question::form(question, &self.client))
     }
 
     /// The answer that needs nobody, if there is one.

@@ -5,10 +5,11 @@
 //! given up is never run again: the answer to it says what was done.
 
 use crate::Server;
+use crate::client::Client;
 use crate::client_call::ClientCall;
 use crate::dispatch::Exchange;
 use crate::progress::Progress;
-use crate::report;
+use crate::report::{self, Loss};
 use crate::seal::random;
 use crate::session::{Outlet, Session};
 use crate::task;
@@ -464,7 +465,7 @@ impl PendingCall {
         match next {
             Next::Ended(End::Result(result)) => result,
             Next::Ended(End::Lost(why)) => {
-                report::lost(server, &self.name, &self.id, why, self.client_call.client()).await
+                report::lost(server, &self.name, &self.id, Loss::Ended(why), self.client_call.client()).await
             }
             Next::Wants(wanted) => {
                 // A server that is started after this one says from the log how far the call was. Where it cannot be
@@ -520,6 +521,11 @@ pub(crate) enum Recalled {
     Pending(Arc<PendingCall>),
     /// A call of ours, by its id, that is not here any more.
     Gone(String),
+}
+
+/// The state that a request sends back; `None` for a client without such states, and for a member that is null.
+pub(crate) fn state(params: &mut Map<String, Value>, client: &Client) -> Option<Value> {
+    params.remove("requestState").filter(|state| client.is_modern() && !state.is_null())
 }
 
 /// The call that an answer is to. An error where the state is none of ours, or of another call.

@@ -5,7 +5,7 @@ use crate::client_call::ClientCall;
 use crate::dispatch::Exchange;
 use crate::extension::Extension;
 use crate::pending::{self, Begun, Recalled, Subject};
-use crate::report;
+use crate::report::{self, Loss};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use toolpost_core::text::id::new_shared_id;
@@ -22,15 +22,14 @@ pub(crate) async fn get(
     let subject = Subject { method: "prompts/get", name: name.clone(), arguments: arguments.clone() };
     let is_modern = exchange.client.is_modern();
     let mut answers = if is_modern { pending::answers(&mut params) } else { Map::new() };
-    if let Some(state) = params.remove("requestState").filter(|_| is_modern) {
+    if let Some(state) = pending::state(&mut params, &exchange.client) {
         return match pending::recall(server, &exchange.session, &state, &subject).await? {
             Recalled::Pending(found) => {
                 found.deliver(answers);
                 found.follow(server, exchange, None, None).await
             }
             Recalled::Gone(id) => {
-                let why = "it is not in this server any more";
-                Err(RpcError::internal(report::gone(server, &name, &id, why).await))
+                Err(RpcError::internal(report::gone(server, &name, &id, Loss::NotHere).await))
             }
         };
     }

@@ -24,40 +24,60 @@ const MOST_NAMED: usize = 25;
 /// Maximum number of characters of a call's arguments.
 const LONGEST: usize = 120;
 
-/// The result of a call that was given up.
+/// The state of a call that cannot be answered.
+#[derive(Clone, Copy)]
+pub(crate) enum Loss<'a> {
+    /// It has ended here, for this reason.
+    Ended(&'a str),
+    /// This server does not have it. It may wait or run in another one.
+    NotHere,
+}
+
+/// The result of a call that cannot be answered.
 pub(crate) async fn lost(
     server: &Server,
     name: &str,
     call: &str,
-    why: &str,
+    loss: Loss<'_>,
     client: &Client,
 ) -> Result<Value, RpcError> {
-    let result = Err(ToolError::new(Code::Cancelled, gone(server, name, call, why).await));
+    let result = Err(ToolError::new(Code::Cancelled, gone(server, name, call, loss).await));
     let outcome =
         Outcome { tool: name.to_owned(), call_id: call.to_owned(), result, metadata: Default::default() };
     Ok(output::result(outcome, None, client, Reader::Model))
 }
 
-/// Why a call is not here any more, and what it did.
-pub(crate) async fn gone(server: &Server, name: &str, call: &str, why: &str) -> String {
+/// Why a call cannot be answered, and what it did.
+pub(crate) async fn gone(server: &Server, name: &str, call: &str, loss: Loss<'_>) -> String {
     let shown: String = name.chars().take(80).collect();
-    let done = done(server, call).await;
-    format!("this call of `{shown}` has ended: {why}. Nothing was run again. {done}")
+    let done = done(server, call, loss).await;
+    let why = match loss {
+        Loss::Ended(why) => format!("this call of `{shown}` has ended: {why}"),
+        Loss::NotHere => format!(
+            "this server does not have this call of `{shown}`: it was started again or gave the call up, or the call is \
+             another server's and may still wait there"
+        ),
+    };
+    format!("{why}. Nothing was run again. {done}")
 }
 
 /// What a call has done, in a few sentences.
-pub(crate) async fn done(server: &Server, call: &str) -> String {
+pub(crate) async fn done(server: &Server, call: &str, loss: Loss<'_>) -> String {
     let Ok(store) = server.context.store().cloned() else {
         return "There is no log here, so what it did before is not known: look before you make the call again"
             .to_owned();
     };
     let committed = server.context.committed().await;
     let (id, tools) = (call.to_owned(), server.context.tools().snapshot());
-    let read = in_pool(move || Ok(Told::read(&*store, &id)?.map(|told| told.text(&id, &tools)))).await;
+    let may_go_on = matches!(loss, Loss::NotHere);
+    let read =
+        in_pool(move || Ok(Told::read(&*store, &id)?.map(|told| told.text(&id, &tools, may_go_on)))).await;
     let crashed = |_| Err(ToolError::execution("reading it crashed"));
     let text = match committed.and_then(|()| read.unwrap_or_else(crashed)) {
         Ok(Some(text)) => text,
-        Ok(None) => "The log does not have it, so it has begun nothing".to_owned(),
+        Ok(None) => "The log that is used here does not have it, so what it did before is not known: look before you make the \
+                     call again"
+            .to_owned(),
         Err(error) => {
             format!(
                 "The log cannot be read ({}): look at what it did before you make the call again",
@@ -141,7 +161,9 @@ impl Told {
         }
     }
 
-    fn text(&self, root: &str, tools: &Snapshot) -> String {
+    /// `may_go_on`: the call may still be another server's.
+    fn text(&self, root: &str, tools: &Snapshot, may_go_on: bool) -> String {
+        let so_far = if may_go_on { " so far" } else { "" };
         let within: Vec<&Made> = self
             .order
             .iter()
@@ -153,11 +175,14 @@ impl Told {
         if within.is_empty() {
             let calls_tools = tools.get(&own.tool).is_some_and(|entry| entry.spec().calls_tools);
             if calls_tools && own.end.is_none() {
-                return "By the log none of the calls in it was begun, so nothing of it was done".to_owned();
+                return format!(
+                    "By the log none of the calls in it was begun, so nothing of it was done{so_far}"
+                );
             }
             return match (own.is_started, &own.end) {
                 (_, Some(Ok(()))) => "By the log it was done: do not make the call again".to_owned(),
-                (false, _) => "By the log it was not begun, so nothing of it was done".to_owned(),
+                (false, Some(Err(_))) => "By the log it was not begun, so nothing of it was done".to_owned(),
+                (false, None) => format!("By the log it was not begun, so nothing of it was done{so_far}"),
                 (true, Some(Err(why))) => format!(
                     "By the log it was begun and then ended ({why}): part of it may be done, so look before you make the \
                      call again"

@@ -5,7 +5,7 @@ mod clock;
 use crate::Server;
 use crate::dispatch::Exchange;
 use crate::pending::{self, End, LIFE, PendingCall};
-use crate::report;
+use crate::report::{self, Loss};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub(crate) async fn answer(
     let Some(task) = task.filter(|task| task.is_task()) else {
         let shown: String = id.chars().take(80).collect();
         let done = match call {
-            Some(call) => format!(". {}", report::done(server, call).await),
+            Some(call) => format!(". {}", report::done(server, call, Loss::NotHere).await),
             None => String::new(),
         };
         return Err(RpcError::params(format!("no task `{shown}`; it may have expired{done}")));
@@ -76,7 +76,8 @@ async fn detailed(server: &Server, task: &Arc<PendingCall>) -> Value {
             told["error"] = json!({"code": error.code, "message": error.message});
         }
         (Some("failed"), Some(End::Lost(why))) => {
-            let error = RpcError::internal(report::gone(server, &task.name, &task.id, why).await);
+            let error =
+                RpcError::internal(report::gone(server, &task.name, &task.id, Loss::Ended(why)).await);
             told["error"] = json!({"code": error.code, "message": error.message});
         }
         _ => {}

@@ -7,7 +7,7 @@ use crate::extension::TaskStart;
 use crate::output::{self, Reader};
 use crate::pending::{self, Begun, Recalled, Subject};
 use crate::progress::Progress;
-use crate::report;
+use crate::report::{self, Loss};
 use crate::structured::Shape;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(crate) async fn call(
     let subject = Subject { method: "tools/call", name, arguments };
     let is_modern = exchange.client.is_modern();
     let answers = if is_modern { pending::answers(&mut params) } else { Map::new() };
-    if let Some(state) = params.remove("requestState").filter(|_| is_modern) {
+    if let Some(state) = pending::state(&mut params, &exchange.client) {
         return answered(server, exchange, (&state, answers), &subject, &params).await;
     }
     begin(server, exchange, subject, answers, &params).await
@@ -119,10 +119,7 @@ async fn answered(
             let limit = task_limit(server, exchange, &subject.name, &found.client_call)?;
             found.follow(server, exchange, limit, progress_token(params)).await
         }
-        Recalled::Gone(id) => {
-            let why = "it is not in this server any more, which was started again or has given it up";
-            report::lost(server, &subject.name, &id, why, &exchange.client).await
-        }
+        Recalled::Gone(id) => report::lost(server, &subject.name, &id, Loss::NotHere, &exchange.client).await,
     }
 }
 

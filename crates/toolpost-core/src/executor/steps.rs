@@ -266,12 +266,12 @@ impl Executor {
         // A call alone has nobody to wait for.
         let together = (calls.len() > 1).then(|| Together::new(ctx.running().confirm.clone(), calls.len()));
         let mut in_turn = 0;
-        let runs = calls.into_iter().map(|call| {
+        let runs = calls.into_iter().zip(1..).map(|(call, number)| {
             let found = snapshot.find(&call.tool, ctx.dialect());
             let is_safe = found.as_ref().is_ok_and(|found| found.entry.spec().facts.parallel_safe);
             let place = (!is_safe).then_some(in_turn);
             in_turn += usize::from(!is_safe);
-            let member = together.as_ref().map(|together| together.member(place));
+            let member = together.as_ref().map(|together| together.member(number, place));
             self.run_found(snapshot.clone(), found, ctx, call, member)
         });
         let runs = pin!(futures_util::future::join_all(runs.collect::<Vec<_>>()));

@@ -10,6 +10,8 @@ use tokio::sync::{Notify, oneshot};
 /// Calls that wait for each other's questions.
 pub(super) struct Together {
     above: Arc<dyn Confirm>,
+    /// How many calls there are.
+    calls: usize,
     state: Mutex<State>,
     changed: Notify,
 }
@@ -26,6 +28,8 @@ struct State {
 }
 
 struct Asked {
+    /// The number of the call, from 1.
+    number: usize,
     question: Question,
     answer: oneshot::Sender<Answer>,
 }
@@ -38,15 +42,16 @@ impl Together {
             asked: Vec::new(),
             ended: Vec::new(),
         };
-        Arc::new(Together { above, state: Mutex::new(state), changed: Notify::new() })
+        Arc::new(Together { above, calls, state: Mutex::new(state), changed: Notify::new() })
     }
 
-    /// One of the calls; with its place, if it must not run beside others that have one. Made once for each call, in order.
-    pub(super) fn member(self: &Arc<Together>, place: Option<usize>) -> Member {
+    /// The call of this number, from 1; with its place, if it must not run beside others that have one. Made once for each
+    /// call, in order.
+    pub(super) fn member(self: &Arc<Together>, number: usize, place: Option<usize>) -> Member {
         if place.is_some() {
             self.state().ended.push(false);
         }
-        Member { together: Arc::clone(self), place, has_come: AtomicBool::new(false) }
+        Member { together: Arc::clone(self), number, place, has_come: AtomicBool::new(false) }
     }
 
     /// Asks what the calls want to be asked, as soon as none of them could ask more. Returns when all have their answers.
@@ -64,8 +69,11 @@ impl Together {
                     true => Vec::new(),
                     // Without those of calls that have been given up meanwhile.
                     false => {
-                        let asked = std::mem::take(&mut state.asked).into_iter();
-                        asked.filter(|asked| !asked.answer.is_closed()).collect()
+                        let mut asked = std::mem::take(&mut state.asked);
+                        asked.retain(|asked| !asked.answer.is_closed());
+                        // The person reads them in the order of the calls, not in that in which they became ready.
+                        asked.sort_by_key(|asked| asked.number);
+                        asked
                     }
                 }
             };
@@ -84,14 +92,16 @@ impl Together {
         }
     }
 
-    /// Takes a question; none once all calls have come to their start.
-    fn take(&self, question: &Question) -> Option<oneshot::Receiver<Answer>> {
+    /// Takes a question of the call of this number; none once all calls have come to their start.
+    fn take(&self, number: usize, question: &Question) -> Option<oneshot::Receiver<Answer>> {
         let mut state = self.state();
         if state.before_start == 0 {
             return None;
         }
         let (answer, receiver) = oneshot::channel();
-        state.asked.push(Asked { question: question.clone(), answer });
+        let mut question = question.clone();
+        question.facts.insert(0, format!("call {number} of {}", self.calls));
+        state.asked.push(Asked { number, question, answer });
         state.undecided -= 1;
         drop(state);
         self.changed.notify_waiters();
@@ -103,26 +113,33 @@ impl Together {
     }
 }
 
-impl Confirm for Together {
+/// Who is asked for one of the calls.
+struct Asking {
+    together: Arc<Together>,
+    number: usize,
+}
+
+impl Confirm for Asking {
     fn confirm<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Answer> {
-        match self.take(question) {
+        match self.together.take(self.number, question) {
             Some(answer) => Box::pin(async { answer.await.unwrap_or(Answer::Nobody) }),
-            None => self.above.confirm(question),
+            None => self.together.above.confirm(question),
         }
     }
 
     fn confirm_all<'a>(&'a self, questions: &'a [Question]) -> BoxFuture<'a, Vec<Answer>> {
-        self.above.confirm_all(questions)
+        self.together.above.confirm_all(questions)
     }
 
     fn wants_preview(&self) -> bool {
-        self.above.wants_preview()
+        self.together.above.wants_preview()
     }
 }
 
 /// One of the calls. Dropped, it has ended.
 pub(super) struct Member {
     together: Arc<Together>,
+    number: usize,
     place: Option<usize>,
     has_come: AtomicBool,
 }
@@ -130,7 +147,7 @@ pub(super) struct Member {
 impl Member {
     /// Who is asked for this call.
     pub(super) fn confirm(&self) -> Arc<dyn Confirm> {
-        self.together.clone()
+        Arc::new(Asking { together: Arc::clone(&self.together), number: self.number })
     }
 
     /// All is known that this call must be asked. Returns when that is so of all calls, and it is this one's turn.

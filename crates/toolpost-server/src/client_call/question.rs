@@ -14,11 +14,11 @@ const LONGEST_PREVIEW: usize = 4_000;
 /// How the keys of questions begin.
 pub(super) const PREFIX: &str = "confirm-";
 
-/// The key of a question: another question has another one.
-pub(super) fn key(question: &Question) -> String {
+/// The key of a question of a call: another question has another one, and later ones come after it in order.
+pub(super) fn key(number: usize, question: &Question) -> String {
     let asked = (&question.tool, &question.call, &question.text, &question.facts, &question.accesses);
     let text = serde_json::to_string(&asked).unwrap_or_default();
-    format!("{PREFIX}{}", hex(&Sha256::digest(text)[..8]))
+    format!("{PREFIX}{number:03}-{}", hex(&Sha256::digest(text)[..8]))
 }
 
 /// The parameters of the elicitation.

@@ -225,6 +225,44 @@ fn an_answer_to_a_call_that_is_gone_says_what_was_done() {
     assert_eq!(lines(&home, "repo/log"), ["before"]);
 }
 
+/// A log that does not have the call says nothing of it; a call that another server has is not said to have ended.
+#[test]
+fn what_is_not_known_of_a_call_is_not_made_up() {
+    let home = home();
+    let call = json!({"name": "bash", "arguments": {"command": "echo asked >> log"}});
+    let mut first = Connection::open(&home, &[]);
+    let asked = first.ask(1, "tools/call", modern(&call));
+    let mut second = Connection::open(&home, &[]);
+    let told = second.ask(1, "tools/call", answered(&call, &asked, |_| Some(yes())));
+    assert!(text(&told).contains("may still wait there"), "{told}");
+    assert!(text(&told).contains("nothing of it was done so far"), "{told}");
+    let done = first.ask(2, "tools/call", answered(&call, &asked, |_| Some(yes())));
+    assert_eq!((done["result"]["isError"].as_bool(), lines(&home, "repo/log").len()), (Some(false), 1));
+    let mut other = Connection::open(&home, &["--store", "memory"]);
+    let told = other.ask(1, "tools/call", answered(&call, &asked, |_| Some(yes())));
+    assert!(text(&told).contains("what it did before is not known"), "{told}");
+    assert_eq!(lines(&home, "repo/log").len(), 1);
+}
+
+/// Questions come in the order of the calls, and say of which call they are. A member that is null counts as left out.
+#[test]
+fn questions_of_a_batch_come_in_order() {
+    let home = home();
+    let calls: Vec<Value> = (0..12).map(|number| bash(&format!("echo asked {number} >> log"))).collect();
+    let mut params = modern(&batch(&calls));
+    params["requestState"] = Value::Null;
+    params["inputResponses"] = Value::Null;
+    let asked = Connection::open(&home, &[]).ask(1, "tools/call", params);
+    let questions = asked["result"]["inputRequests"].as_object().unwrap_or_else(|| panic!("{asked}"));
+    let mut keys: Vec<&String> = questions.keys().collect();
+    keys.sort();
+    for (number, key) in keys.into_iter().enumerate() {
+        let message = questions[key]["params"]["message"].as_str().unwrap();
+        assert!(message.contains(&format!("echo asked {number} ")), "{number}: {message}");
+        assert!(message.contains(&format!("call {} of 12", number + 1)), "{message}");
+    }
+}
+
 /// A call does not wait for ever, in either era, and its wait does not count against its time.
 #[test]
 fn a_wait_for_an_answer_is_bounded_and_costs_no_time() {
