@@ -1,5 +1,6 @@
 //! Rules that do nothing, said aloud: other systems accept them in silence.
 
+use crate::resource::odd_resource;
 use serde::Serialize;
 use std::fmt;
 use toolpost_core::Capability;
@@ -24,17 +25,26 @@ impl fmt::Display for Warning {
 /// Pairs of rules are compared up to here; larger policies are only checked rule by rule.
 const MOST_COMPARED: usize = 1_000;
 
-/// What in the rules can never take effect; `tools` are the names that exist, and `may_come` says of another name that a
-/// tool of it may come later.
-pub fn warnings(policy: &Policy, tools: &[&str], may_come: impl Fn(&str) -> bool) -> Vec<Warning> {
+/// What rules can be about.
+pub struct RuleSubjects<'a> {
+    /// The names of all tools.
+    pub tools: &'a [&'a str],
+    /// Whether another name may be that of a tool that comes later.
+    pub may_come: &'a dyn Fn(&str) -> bool,
+    /// The absolute path of the workspace, if it has one.
+    pub root: Option<&'a str>,
+}
+
+/// What in the rules can never take effect.
+pub fn warnings(policy: &Policy, subjects: &RuleSubjects<'_>) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let names = policy.names();
     for part in policy.parts() {
         let rules: Vec<&Rule> = Layer::ALL.into_iter().flat_map(|layer| part.rules(layer)).collect();
         for (index, rule) in rules.iter().enumerate() {
             let messages = [
-                unknown_action(rule, tools, &may_come, names),
-                odd_resource(rule, names).map(|odd| odd.message),
+                unknown_action(rule, subjects, names),
+                odd_resource(rule, names, subjects.root).map(|odd| odd.message),
             ];
             let compared = match rules.len() <= MOST_COMPARED {
                 true => overruled(&part, &rules, index, names),
@@ -56,26 +66,27 @@ pub fn warnings(policy: &Policy, tools: &[&str], may_come: impl Fn(&str) -> bool
 pub struct Misspelt {
     /// Where it stands, and what is wrong.
     pub warning: Warning,
-    /// Whether it was to deny or to ask: without it, more is allowed than its author wants.
+    /// Whether it was to deny or to ask, and does not: without it, more is allowed than its author wants.
     pub narrows: bool,
     /// The name of a tool that it nearly has, if there is one.
     pub near: Option<String>,
 }
 
-/// Of the rules, those that were to deny or ask and that no call can match, and those that were to allow and whose action is
-/// hardly anything but the misspelt name of a tool or capability. A subset of [`warnings`] that costs little, for every start.
-pub fn misspelt(policy: &Policy, tools: &[&str], may_come: impl Fn(&str) -> bool) -> Vec<Misspelt> {
+/// Of the rules, those that were to deny or ask and that no call can match, or that seem to mean something else; and those
+/// that were to allow and whose action is hardly anything but the misspelt name of a tool or capability. A subset of
+/// [`warnings`] that costs little, for every start.
+pub fn misspelt(policy: &Policy, subjects: &RuleSubjects<'_>) -> Vec<Misspelt> {
     let names = policy.names();
     let mut found: Vec<Misspelt> = Vec::new();
     for part in policy.parts() {
         for rule in Layer::ALL.into_iter().flat_map(|layer| part.rules(layer)) {
             let narrows = rule.effect() != Effect::Allow;
-            let action = strange_action(rule, tools, &may_come, names, narrows);
-            let resource = || odd_resource(rule, names).filter(|odd| odd.matches_nothing && narrows);
-            let (near, message) = match action {
-                Some(found) => found,
+            let action = strange_action(rule, subjects, names, narrows);
+            let resource = || odd_resource(rule, names, subjects.root).filter(|_| narrows);
+            let (near, message, narrows) = match action {
+                Some((near, message)) => (near, message, narrows),
                 None => match resource() {
-                    Some(odd) => (None, odd.message),
+                    Some(odd) => (None, odd.message, odd.matches_nothing),
                     None => continue,
                 },
             };
@@ -92,14 +103,14 @@ pub fn misspelt(policy: &Policy, tools: &[&str], may_come: impl Fn(&str) -> bool
 /// of a tool which an agent brings along, unless it is nearly another; a rule that narrows must not depend on that.
 fn strange_action(
     rule: &Rule,
-    tools: &[&str],
-    may_come: &dyn Fn(&str) -> bool,
+    subjects: &RuleSubjects<'_>,
     names: &Names,
     narrows: bool,
 ) -> Option<(Option<String>, String)> {
     const LONGER: usize = 2;
     let Action::Tool(name) = rule.action() else { return None };
-    let message = unknown_action(rule, tools, may_come, names)?;
+    let tools = subjects.tools;
+    let message = unknown_action(rule, subjects, names)?;
     let has_wildcard = wildcard::has_wildcard(name);
     let bare = name.trim_matches(['*', '?', '_']);
     let words = || Capability::ALL.iter().map(|capability| capability.as_str());
@@ -128,17 +139,13 @@ fn nearest_word(name: &str, tools: &[&str]) -> Option<String> {
     nearest(name, tools.iter().copied().chain(words), 1).pop()
 }
 
-fn unknown_action(
-    rule: &Rule,
-    tools: &[&str],
-    may_come: &dyn Fn(&str) -> bool,
-    names: &Names,
-) -> Option<String> {
+fn unknown_action(rule: &Rule, subjects: &RuleSubjects<'_>, names: &Names) -> Option<String> {
+    let tools = subjects.tools;
     let Action::Tool(name) = rule.action() else { return None };
     if tools.iter().any(|tool| rule.action().names(tool, names)) {
         return None;
     }
-    if may_come(name) {
+    if (subjects.may_come)(name) {
         return None;
     }
     if wildcard::has_wildcard(name) {
@@ -149,60 +156,6 @@ fn unknown_action(
         None => "`toolpost tools` lists the tools".to_owned(),
     };
     Some(format!("`{name}` is neither a tool nor a capability, so the rule `{rule}` does nothing; {advice}"))
-}
-
-/// What is odd about a resource.
-struct OddResource {
-    message: String,
-    /// Whether no call can match it.
-    matches_nothing: bool,
-}
-
-fn odd_resource(rule: &Rule, names: &Names) -> Option<OddResource> {
-    let text = rule.resource().as_str();
-    let kinds = names.kinds(rule.action());
-    if rule.resource().is_everything() || rule.is_protected() {
-        return None;
-    }
-    let odd = |matches_nothing, message| Some(OddResource { message, matches_nothing });
-    if kinds.command && !kinds.path && (text.contains("**") || text.ends_with('/')) {
-        let message = format!(
-            "`{text}` looks like a path, but `{}` rules match command lines; write a command such as `cargo test *`, \
-             or use the actions read and write for paths",
-            rule.action()
-        );
-        return odd(false, message);
-    }
-    if kinds.host && !kinds.path && text.contains('/') {
-        let message = format!(
-            "`{text}` has a `/`, but `{}` rules match host names only; write the host, such as `*.example.com`",
-            rule.action()
-        );
-        return odd(true, message);
-    }
-    if !kinds.path || kinds.command {
-        return None;
-    }
-    let mut parts = text.trim_start_matches("./").trim_start_matches('/').split('/');
-    if parts.clone().any(|part| part == "." || part == "..") {
-        let message =
-            format!("`{text}` has a `.` or `..` part, which no path has when it is judged; write it without");
-        return odd(true, message);
-    }
-    if text.starts_with('~') {
-        let message =
-            format!("`{text}` begins with `~`, which is not expanded; write `//` and the absolute path");
-        return odd(true, message);
-    }
-    let system = ["etc", "usr", "home", "root", "var", "tmp", "opt", "proc", "Users", "private"];
-    let first = parts.next().unwrap_or_default();
-    if text.starts_with('/') && !text.starts_with("//") && system.contains(&first) {
-        let message = format!(
-            "`{text}` means the folder `{first}` of the workspace; write `/{text}` for the absolute path"
-        );
-        return odd(false, message);
-    }
-    None
 }
 
 /// Why the rule at `index` never decides, if another stands in its way.

@@ -18,6 +18,7 @@ use crate::calendar::moment;
 use crate::code_engine::WorkspaceEngine;
 use crate::config::{self, Config, Servers};
 use crate::record;
+use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use toolpost_core::code::CodeEngine;
@@ -139,7 +140,8 @@ impl Runtime {
         let usable = std::mem::take(&mut servers.usable);
         let reported = servers.reports.iter().map(|server| server.name.as_str());
         let named = usable.iter().map(|server| server.name.as_str()).chain(reported);
-        let misspelt = rule_names::check(&config.policy, &registry, named)?;
+        let misspelt =
+            rule_names::check(&config.policy, &registry, named, config.roots.first().map(PathBuf::as_path))?;
         let cancel = CancellationToken::new();
         let mut context = Context::builder(workspace)
             .ids(Ids { session: config.session.clone(), role: config.role.clone(), ..Ids::default() })

@@ -19,7 +19,7 @@ use crate::config::{Config, DataDirectory, Inventory, Servers};
 use crate::output::{Mark, Printer};
 use crate::runtime::{Frontend, RuleNames, Runtime, ServerChoice};
 use starts::Starts;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use toolpost_core::executor::Listing;
 use toolpost_core::policy::{Layer, Policy, Rule};
 use toolpost_core::{Spec, ToolError, Workspace};
@@ -124,7 +124,7 @@ fn look(flags: &Flags, environment: Environment) -> Result<Report, ToolError> {
     };
     let policy = &opened.policy;
     let servers = opened.servers.reports.iter().map(|server| server.name.as_str());
-    let warnings = RuleNames::new(servers).warnings(policy);
+    let warnings = RuleNames::new(servers).at(roots.first().map(PathBuf::as_path)).warnings(policy);
     // What is said of a rule at every start is among its warnings.
     let is_warning = |note: &str| warnings.iter().any(|warning| warning.to_string() == note);
     let notes = opened.notes.iter().filter(|note| !is_warning(note));

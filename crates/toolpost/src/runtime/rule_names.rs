@@ -1,16 +1,18 @@
 //! Which names of tools a rule can mean: those of all built-in tools, whether they are offered here or not, and those of
 //! servers. What is odd about a rule is said by `toolpost_rules`.
 
+use std::path::Path;
 use toolpost_core::policy::{Action, Effect, Layer, Rule};
 use toolpost_core::text::{misspelling_of, wildcard};
 use toolpost_core::{Code, Policy, Registry, ToolError};
-use toolpost_rules::{Misspelt, Warning};
+use toolpost_rules::{Misspelt, RuleSubjects, Warning};
 use toolpost_tools::Settings;
 
 /// The names that rules may use.
 pub(crate) struct RuleNames {
     tools: Vec<String>,
     servers: Vec<String>,
+    root: Option<String>,
 }
 
 impl RuleNames {
@@ -18,7 +20,13 @@ impl RuleNames {
     pub(crate) fn new<'a>(servers: impl IntoIterator<Item = &'a str>) -> RuleNames {
         let packs = toolpost_tools::packs(&Settings::default());
         let tools = packs.iter().flat_map(|pack| pack.tools()).map(|tool| tool.name().to_owned()).collect();
-        RuleNames { tools, servers: servers.into_iter().map(str::to_owned).collect() }
+        RuleNames { tools, servers: servers.into_iter().map(str::to_owned).collect(), root: None }
+    }
+
+    /// In this workspace.
+    pub(crate) fn at(mut self, root: Option<&Path>) -> RuleNames {
+        self.root = root.and_then(Path::to_str).map(str::to_owned);
+        self
     }
 
     /// With these tools too, such as those that an agent brings along.
@@ -30,13 +38,13 @@ impl RuleNames {
     /// Everything that is odd about the rules of a policy.
     pub(crate) fn warnings(&self, policy: &Policy) -> Vec<Warning> {
         let policy = policy.with_names(toolpost_tools::names());
-        toolpost_rules::warnings(&policy, &self.tools(), |name| self.may_come(name))
+        self.with_subjects(|subjects| toolpost_rules::warnings(&policy, subjects))
     }
 
     /// The rules that do nothing because of how they are written.
     pub(super) fn misspelt(&self, policy: &Policy) -> Vec<Misspelt> {
         let policy = policy.with_names(toolpost_tools::names());
-        let mut found = toolpost_rules::misspelt(&policy, &self.tools(), |name| self.may_come(name));
+        let mut found = self.with_subjects(|subjects| toolpost_rules::misspelt(&policy, subjects));
         found.extend(self.strange_servers(&policy));
         found
     }
@@ -61,8 +69,10 @@ impl RuleNames {
         rules.filter_map(strange).collect()
     }
 
-    fn tools(&self) -> Vec<&str> {
-        self.tools.iter().map(String::as_str).collect()
+    fn with_subjects<T>(&self, judge: impl FnOnce(&RuleSubjects<'_>) -> T) -> T {
+        let tools: Vec<&str> = self.tools.iter().map(String::as_str).collect();
+        let may_come = |name: &str| self.may_come(name);
+        judge(&RuleSubjects { tools: &tools, may_come: &may_come, root: self.root.as_deref() })
     }
 
     /// Whether another name may be that of a tool of a server.
@@ -79,6 +89,7 @@ pub(super) fn check<'a>(
     policy: &Policy,
     registry: &Registry,
     servers: impl IntoIterator<Item = &'a str>,
+    root: Option<&Path>,
 ) -> Result<Vec<String>, ToolError> {
     let is_certain = |rule: &Rule| match rule.action() {
         Action::Tool(name) if wildcard::has_wildcard(name) || !registry.has(name) => false,
@@ -88,7 +99,7 @@ pub(super) fn check<'a>(
         return Ok(Vec::new());
     }
     let own = registry.names();
-    let found = RuleNames::new(servers).and(own.iter().map(String::as_str)).misspelt(policy);
+    let found = RuleNames::new(servers).and(own.iter().map(String::as_str)).at(root).misspelt(policy);
     let lines = |narrows: bool| -> Vec<String> {
         found.iter().filter(|one| one.narrows == narrows).map(|one| one.warning.to_string()).collect()
     };

@@ -4,6 +4,7 @@ use super::{NAMES, accesses, effect, policy};
 use toolpost_core::capability::Capabilities;
 use toolpost_core::policy::{Effect, Policy, Profile, Request};
 use toolpost_core::{Access, Capability};
+use toolpost_rules::RuleSubjects;
 
 /// `expected` is the effect and, where a rule decides, its short form.
 fn check(rules: &str, tool: &str, call: &str, expected: &str) {
@@ -282,7 +283,23 @@ exec `git push`: deny, as `bash` would run `git push`, and the user rule `bash: 
 #[test]
 fn rules_that_do_nothing_are_warned_about() {
     let tools = ["bash", "edit", "read", "webfetch"];
+    let may_come = |name: &str| name.starts_with("mcp_");
+    let subjects = RuleSubjects { tools: &tools, may_come: &may_come, root: Some("/home/me/project") };
     for (rules, expected) in [
+        ("standard; user deny bash: curl * | sh", "has `|`"),
+        ("standard; user deny bash: touch q && touch r", "has `&&`"),
+        ("standard; user ask bash: touch q > x", "has `>`"),
+        ("standard; user deny bash: $(touch q)", "has `$(`"),
+        ("standard; user deny bash: rm:*", "write `rm *`"),
+        ("standard; user deny bash: Bash(rm *)", "write `rm *`"),
+        ("standard; user deny write: /home/me/project/n.txt", "write `/n.txt`, or `//home/me/project/n.txt`"),
+        ("standard; user deny write: $PWD/n.txt", "begins with a variable"),
+        ("standard; user deny write: ${workspaceFolder}/n.txt", "begins with a variable"),
+        ("standard; user deny read: secret//a", "has an empty part"),
+        ("standard; user deny read: /", "names only the root"),
+        ("standard; user deny webfetch: user@example.com", "write `example.com`"),
+        ("standard; user deny webfetch: domain:example.com", "write `example.com`"),
+        ("standard; user deny webfetch: example.com.", "write `example.com`"),
         (
             "standard; user allow bash: cargo *; user deny bash: cargo test *",
             "is never reached: `bash: cargo *` (allow at user.toml:1)",
@@ -304,7 +321,7 @@ fn rules_that_do_nothing_are_warned_about() {
         ("standard; project deny bash: git *; user allow bash: git push *", "never takes effect"),
         ("standard; user ask bash: git *; project allow bash: git log *", "never decides"),
     ] {
-        let warnings = toolpost_rules::warnings(&policy(rules), &tools, |name| name.starts_with("mcp_"));
+        let warnings = toolpost_rules::warnings(&policy(rules), &subjects);
         assert!(warnings.iter().any(|warning| warning.message.contains(expected)), "{rules}: {warnings:?}");
     }
     for rules in [
@@ -313,8 +330,10 @@ fn rules_that_do_nothing_are_warned_about() {
         "standard; user allow bash: git log *; user deny bash: git *; project allow bash: git log -1",
         "standard; user allow write: docs/*; user deny write: docs/**",
         "standard; user allow bash: ./gradlew *; project deny write: *.lock",
+        "standard; user deny bash: git commit -m 'a && b'; user deny write: a$b/c",
+        "standard; user deny webfetch: *.example.com; user deny write: //home/me/project/n.txt",
     ] {
-        let warnings = toolpost_rules::warnings(&policy(rules), &tools, |name| name.starts_with("mcp_"));
+        let warnings = toolpost_rules::warnings(&policy(rules), &subjects);
         let warnings: Vec<_> =
             warnings.iter().filter(|warning| !warning.message.contains("never decides")).collect();
         assert!(warnings.is_empty(), "{rules}: {warnings:?}");
