@@ -87,6 +87,15 @@ pub(crate) async fn fetch(connection: &Connection, server: &Server) -> Result<Li
     let mirrors_headers = connection.mirrors_headers();
     // A thousand schemas are some work, which must not hold up other calls.
     let has_resources = connection.has_resources && !server.is_without(resource::READER);
+    let names: Vec<&str> = raw
+        .iter()
+        .filter_map(|tool| tool["name"].as_str())
+        .chain([resource::READER])
+        .take(MOST_TOOLS)
+        .collect();
+    if let Some(why) = server.misspelt_exclusion(&names) {
+        return Err(Fault::Gone(why));
+    }
     let read = tokio::task::spawn_blocking(move || {
         let mut listing = read(raw, &server, mirrors_headers);
         listing.tools.retain(|tool| tool.name != resource::READER);

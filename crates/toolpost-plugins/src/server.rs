@@ -1,8 +1,10 @@
 //! What is known of a server before it is started: how it is reached, what it may take, which tools are wanted.
 
+use crate::complaint::harmless;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
+use toolpost_core::text::{misspelling_of, wildcard};
 use toolpost_process::StartCheck;
 
 /// One MCP server, as some configuration file describes it, with every variable already put in.
@@ -16,7 +18,8 @@ pub struct Server {
     pub start: Option<Duration>,
     /// How long one call may take; none: the default.
     pub call: Option<Duration>,
-    /// The tools that are wanted, by the server's own names; none: all of them.
+    /// Patterns of the tools that are wanted, by the server's own names or those under which they are offered; none: all of
+    /// them.
     pub only: Option<Vec<String>>,
     /// Tools that are not wanted; they win over those that are.
     pub without: Vec<String>,
@@ -79,12 +82,40 @@ impl Server {
 
     /// Whether a tool is named as one that is not wanted.
     pub(crate) fn is_without(&self, tool: &str) -> bool {
-        self.without.iter().any(|name| name == tool || name == "*")
+        self.without.iter().any(|pattern| self.names(pattern, tool))
     }
 
     /// Whether a tool is wanted.
     pub(crate) fn wants(&self, tool: &str) -> bool {
-        let is_named = |names: &[String]| names.iter().any(|name| name == tool || name == "*");
-        !is_named(&self.without) && self.only.as_deref().is_none_or(is_named)
+        let is_named = |patterns: &Vec<String>| patterns.iter().any(|pattern| self.names(pattern, tool));
+        !self.is_without(tool) && self.only.as_ref().is_none_or(is_named)
+    }
+
+    /// Whether a pattern names a tool of this server.
+    fn names(&self, pattern: &str, tool: &str) -> bool {
+        wildcard::name_matches(self.own_part(pattern), tool)
+    }
+
+    /// The part of a pattern that is about the server's own names: `mcp__files__read` and `files/read` mean `read`.
+    fn own_part<'p>(&self, pattern: &'p str) -> &'p str {
+        let pattern = pattern.trim();
+        let offered = pattern.strip_prefix("mcp__").unwrap_or(pattern);
+        let own = offered.strip_prefix(self.name.as_str());
+        own.and_then(|own| own.strip_prefix("__").or_else(|| own.strip_prefix('/'))).unwrap_or(pattern)
+    }
+
+    /// What is wrong with the names of unwanted tools, held against all tools of the server: a name that no tool has, and that
+    /// one nearly has, was to take that one away.
+    pub(crate) fn misspelt_exclusion(&self, tools: &[&str]) -> Option<String> {
+        self.without.iter().find_map(|pattern| {
+            if tools.iter().any(|tool| self.names(pattern, tool)) {
+                return None;
+            }
+            let near = misspelling_of(self.own_part(pattern), tools.iter().copied())?;
+            Some(format!(
+                "it has no tool `{}`, which is to be left out; did you mean `{near}`",
+                harmless(pattern)
+            ))
+        })
     }
 }

@@ -125,6 +125,49 @@ mcpServers.mine = { type = "stdio", command = "./mine" }
     );
 }
 
+/// The lists of wanted and unwanted tools hold in every file that is read, by the words of any program.
+#[test]
+fn lists_of_tools_hold_in_files_of_other_programs() {
+    check(
+        r#"//- .config/toolpost/config.toml
+mcpFrom = ["codex", "vscode", "cursor"]
+//- repo/.mcp.json
+{"mcpServers": {
+  "a": {"command": "x", "excludeTools": ["pay"]},
+  "b": {"command": "x", "disabledTools": ["pay"], "tools": ["*"]},
+  "c": {"command": "x", "includeTools": ["p", "q"], "allowedTools": ["q", "r"]},
+  "d": {"command": "x", "tools": ["q"]},
+  "e": {"command": "x", "disabledTool": ["pay"]},
+  "f": {"command": "x", "tools": "q"}}}
+//- repo/.vscode/mcp.json
+{"servers": {"v": {"type": "stdio", "command": "x", "disabled_tools": ["pay"]}}}
+//- repo/.cursor/mcp.json
+{"mcpServers": {"u": {"command": "x", "excludeTools": ["pay"]}}}
+//- repo/.codex/config.toml
+[mcp_servers.o]
+command = "x"
+excludeTools = ["a"]
+[mcp_servers.o.tools.pay]
+enabled = false
+[mcp_servers.o.tools.sell]
+approval_mode = "prompt"
+"#,
+        &[],
+        r#"
++ a = x [] without ["pay"]
++ b = x [] only ["*"] without ["pay"]
++ c = x [] only ["q"]
++ d = x [] only ["q"]
++ o = x [] without ["a", "pay"]
++ v = x [] without ["pay"]
++ u = x [] without ["pay"]
+- e at .mcp.json:6 cannot be used: `disabledTool` (line 6) means nothing of a server; did you mean `disabledTools`
+- f at .mcp.json:7 cannot be used: `tools` holds a text; write a list of texts
+? .codex/config.toml:7:17: `approval_mode` of a tool holds in Codex only; a rule such as `ask = ["mcp__o__sell"]` asks here
+"#,
+    );
+}
+
 #[test]
 fn every_host_is_read_in_its_own_way() {
     check(

@@ -171,9 +171,23 @@ impl Reader<'_, '_> {
         if self.format != Format::Own {
             entry.is_off |= flag(node, "disabled")? == Some(true);
         }
-        if !self.words.only.is_empty() {
-            entry.only = texts(node, self.words.only)?;
-            entry.without = texts(node, self.words.without)?.unwrap_or_default();
+        let named = node.get("tools").filter(|_| self.format != Format::Own);
+        let named = named.filter(|tools| !matches!(tools.value, Value::Table(_))).map(|_| &"tools");
+        for key in self.words.only.iter().chain(named) {
+            let more = texts(node, key)?;
+            entry.only = match (entry.only.take(), more) {
+                // A tool that one of two lists lacks is not wanted.
+                (Some(one), Some(other)) => {
+                    Some(one.into_iter().filter(|tool| other.contains(tool)).collect())
+                }
+                (one, other) => one.or(other),
+            };
+        }
+        for key in self.words.without {
+            entry.without.extend(texts(node, key)?.unwrap_or_default());
+        }
+        if self.format == Format::Codex {
+            self.tools_of_codex(node, entry)?;
         }
         entry.start = self.time(node, self.words.start)?;
         entry.call = self.time(node, self.words.call)?;
@@ -195,6 +209,25 @@ impl Reader<'_, '_> {
             };
         }
         self.reach(node)
+    }
+
+    /// Codex has a table for each tool, in which it may be turned off.
+    fn tools_of_codex(&mut self, node: &Node, entry: &mut Entry) -> Result<(), String> {
+        for tool in node.get("tools").map(Node::members).unwrap_or_default() {
+            if flag(&tool.node, "enabled")? == Some(false) {
+                entry.without.push(tool.key.clone());
+            }
+            if let Some(mode) =
+                tool.node.get("approval_mode").filter(|mode| mode.as_text() != Some("approve"))
+            {
+                let message = format!(
+                    "`approval_mode` of a tool holds in Codex only; a rule such as `ask = [\"mcp__{}__{}\"]` asks here",
+                    entry.name, tool.key
+                );
+                self.warnings.push(self.source.located(mode.span.start, message).into());
+            }
+        }
+        Ok(())
     }
 
     fn reach(&self, node: &Node) -> Result<Written, String> {
@@ -301,8 +334,9 @@ impl Reader<'_, '_> {
                 None => format!("known are {}", known.join(", ")),
             };
             let message = format!("`{shown}` means nothing of a server; {advice}");
-            let narrowing = ["enabled", "disabled", self.words.only, self.words.without];
-            let near = misspelling_of(&shown, narrowing.into_iter().filter(|word| known.contains(word)));
+            let lists = self.words.only.iter().chain(self.words.without).copied();
+            let narrowing = ["enabled", "disabled"].into_iter().chain(lists);
+            let near = misspelling_of(&shown, narrowing.filter(|word| known.contains(word)));
             let problem = self.source.located(member.key_span.start, message).into();
             match (self.format, near) {
                 (Format::Own, _) => self.problems.push(problem),
@@ -322,10 +356,10 @@ impl Reader<'_, '_> {
         let words = self.words;
         let mut known = vec!["type", "command", "cwd", "enabled", words.environment, words.headers];
         known.extend(words.address);
-        known.extend([words.only, words.without].iter().filter(|word| !word.is_empty()));
+        known.extend(words.only.iter().chain(words.without));
         known.extend(words.start.iter().chain(words.call).map(|(key, _)| key));
         if self.format != Format::Own {
-            known.push("disabled");
+            known.extend(["disabled", "tools"]);
         }
         match self.format {
             Format::Opencode => {}

@@ -35,8 +35,9 @@ pub(super) struct Words {
     pub(super) headers: &'static str,
     /// Keys of the address, the first that is there counts.
     pub(super) address: &'static [&'static str],
-    pub(super) only: &'static str,
-    pub(super) without: &'static str,
+    /// Keys of the tools that are wanted, and of those that are not. Each that is there counts.
+    pub(super) only: &'static [&'static str],
+    pub(super) without: &'static [&'static str],
     /// Keys of times: for the start, for a call.
     pub(super) start: &'static [(&'static str, Unit)],
     pub(super) call: &'static [(&'static str, Unit)],
@@ -45,13 +46,18 @@ pub(super) struct Words {
     pub(super) way: Way,
 }
 
+/// What different programs call these lists. A server in a file of another program may have any of them, as such files are
+/// often written for several programs.
+const ONLY: &[&str] = &["includeTools", "enabled_tools", "enabledTools", "allowedTools"];
+const WITHOUT: &[&str] = &["excludeTools", "disabled_tools", "disabledTools", "disallowedTools"];
+
 const PLAIN: Words = Words {
     table: "mcpServers",
     environment: "env",
     headers: "headers",
     address: &["url"],
-    only: "",
-    without: "",
+    only: ONLY,
+    without: WITHOUT,
     start: &[],
     call: &[("timeout", Unit::Milliseconds)],
     passed_over: &[],
@@ -78,8 +84,8 @@ impl Format {
     pub(super) fn words(self) -> &'static Words {
         match self {
             Format::Own => &Words {
-                only: "includeTools",
-                without: "excludeTools",
+                only: &["includeTools"],
+                without: &["excludeTools"],
                 start: &[("startTimeout", Unit::Written)],
                 call: &[("timeout", Unit::Written)],
                 ..PLAIN
@@ -96,8 +102,6 @@ impl Format {
             },
             Format::Gemini => &Words {
                 address: &["httpUrl", "url"],
-                only: "includeTools",
-                without: "excludeTools",
                 passed_over: &[
                     "trust",
                     "description",
@@ -114,8 +118,6 @@ impl Format {
             Format::Codex => &Words {
                 table: "mcp_servers",
                 headers: "http_headers",
-                only: "enabled_tools",
-                without: "disabled_tools",
                 start: &[("startup_timeout_sec", Unit::Seconds), ("startup_timeout_ms", Unit::Milliseconds)],
                 call: &[("tool_timeout_sec", Unit::Seconds)],
                 passed_over: &[
@@ -123,7 +125,6 @@ impl Format {
                     "oauth",
                     "oauth_resource",
                     "scopes",
-                    "tools",
                     "default_tools_approval_mode",
                     "supports_parallel_tool_calls",
                     "experimental_environment",

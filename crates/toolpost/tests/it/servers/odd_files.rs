@@ -48,7 +48,7 @@ fn an_entry_that_is_wrong_costs_itself_only() {
 - on at .mcp.json:14 cannot be used: `enabled` is a text; write true or false
 - empty at .mcp.json:15 cannot be used: its `command` is empty; name the program to start
 -  at .mcp.json:16 cannot be used: its name is empty, longer than 64 or has control characters; choose another
-? .mcp.json:17:31: `extra` means nothing of a server; known are type, command, cwd, enabled, env, headers, url, timeout, disabled, args, oauth, headersHelper, alwaysLoad, description
+? .mcp.json:17:31: `extra` means nothing of a server; known are type, command, cwd, enabled, env, headers, url, includeTools, enabled_tools, enabledTools, allowedTools, excludeTools, disabled_tools, disabledTools, disallowedTools, timeout, disabled, tools, args, oauth, headersHelper, alwaysLoad, description
 ? .mcp.json:17:54: `timeout` is passed over: a time-out is more than 0 and at most one day
 ? .mcp.json:17:3: `good` stands twice, the first in line 2; the last one holds
 "#,

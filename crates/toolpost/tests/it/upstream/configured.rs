@@ -28,6 +28,32 @@ fn configured(home: &Home) {
     home.write(USER, text);
 }
 
+/// Unwanted tools are named by their own names, by those under which they are offered, and by patterns. A name that is nearly
+/// that of a tool costs the server.
+#[test]
+fn guarantee_45_a_misspelt_name_of_an_unwanted_tool_is_no_permission() {
+    for (unwanted, expected) in [
+        ("echo", "TOOL_NOT_FOUND"),
+        ("ech*", "TOOL_NOT_FOUND"),
+        ("mcp__py__echo", "TOOL_NOT_FOUND"),
+        ("py/echo", "TOOL_NOT_FOUND"),
+        (" echo ", "TOOL_NOT_FOUND"),
+        ("Echo", "did you mean `echo`"),
+        ("ehco", "did you mean `echo`"),
+        ("py/ecco", "did you mean `echo`"),
+        ("unlike_any", "hello"),
+    ] {
+        let home = Home::new();
+        let text = format!(
+            "[mcpServers.py]\ncommand = 'python3'\nargs = ['{}', 'good']\nexcludeTools = ['{unwanted}']\n",
+            echo()
+        );
+        home.write(USER, text);
+        let ran = home.run(&["call", "py/echo", "said=hello", "--json"]);
+        assert!(ran.stdout.contains(expected), "{unwanted}: {} {}", ran.stdout, ran.stderr);
+    }
+}
+
 #[test]
 fn tools_of_configured_servers_are_listed_called_and_refused() {
     let home = Home::new();
