@@ -75,6 +75,50 @@ fn what_a_program_opens_by_itself_is_said_to_be_decided_by_the_sandbox() {
     }
 }
 
+/// After what may have changed the folder, a relative name is not said to be open.
+#[test]
+fn a_folder_that_may_have_changed_is_left_to_the_sandbox() {
+    let home = home();
+    home.write("repo/secret.txt", "harmless\n");
+    home.write("repo/plans/secret.txt", "text\n");
+    for line in [
+        "pushd plans >/dev/null && cat secret.txt",
+        "eval \"cd plans\"; cat secret.txt",
+        "builtin cd plans; cat secret.txt",
+        "command cd plans; cat secret.txt",
+        "while cd plans; do cat secret.txt; break; done",
+    ] {
+        let explained = home.json(&["policy", "explain", &format!("bash: {line}"), "--allow", "exec"]).1;
+        let reason = explained["reason"].as_str().unwrap();
+        assert!(reason.contains("only the sandbox decides"), "{line}: {explained}");
+        assert!(explained["decidedBySandbox"].to_string().contains("secret.txt` are"), "{line}: {explained}");
+    }
+    for line in ["cd -- plans; cat secret.txt", "cd -P plans; cat secret.txt", "cd plans && cat secret.txt"] {
+        let explained = home.json(&["policy", "explain", &format!("bash: {line}"), "--allow", "exec"]).1;
+        assert_eq!(explained["effect"], "limited", "{line}: {explained}");
+        assert_eq!(named(&explained, "plans/secret.txt")["read"], "closed", "{line}");
+    }
+}
+
+#[test]
+fn links_and_tests_are_explained_as_they_happen() {
+    let home = home();
+    std::os::unix::fs::symlink(".env", home.path("repo/link")).unwrap();
+    for (line, effect, status) in [
+        ("test -r .env && echo yes", "limited", 1),
+        ("[ -r .env ] && echo yes", "limited", 1),
+        ("[[ -w plans/a.txt ]] && echo yes", "limited", 1),
+        ("[[ -e free.txt ]] && echo yes", "allow", 0),
+        ("mv link other && mv other link", "allow", 0),
+        ("rm link", "allow", 0),
+    ] {
+        let explained = home.json(&["policy", "explain", &format!("bash: {line}"), "--allow", "exec"]).1;
+        assert_eq!(explained["effect"], effect, "{line}: {explained}");
+        let ran = home.json(&["call", "bash", &format!("command={line}"), "--allow", "exec"]).1;
+        assert_eq!(ran["data"]["exitCode"], status, "{line}: {ran}");
+    }
+}
+
 #[test]
 fn a_script_can_ask_for_an_exit_code() {
     let home = home();

@@ -134,7 +134,10 @@ impl View<'_> {
             }
         }
         let written = self.absolute(&name);
+        // What removes or moves a link leaves what it leads to as it is.
+        let is_about_name = file.used == PlaceUse::Change && file.creation == Creation::Never;
         let real = match &stat {
+            _ if is_link && is_about_name => self.real_parent(&name),
             Some(stat) => self.absolute(&stat.name),
             None => self.real_parent(&name),
         };
@@ -255,6 +258,12 @@ impl View<'_> {
         }
         if !named.computed.is_empty() {
             decided.push(format!("which files {} names", listed(&named.computed)));
+        }
+        if !named.astray.is_empty() {
+            decided.push(format!(
+                "which files {} are: the folder in which they are looked for is known only when the line runs",
+                listed(&named.astray)
+            ));
         }
         if named.is_cut {
             decided

@@ -108,11 +108,16 @@ impl Judge {
         self.told = Told::in_folder(around.folder().map(str::to_owned));
         self.told.visit(&script);
         let mut result = Ok(());
-        for command in &script.commands {
+        let mut tests = script.tests.iter().peekable();
+        for (index, command) in script.commands.iter().enumerate() {
+            while let Some((_, words)) = tests.next_if(|(before, _)| *before <= index) {
+                self.name("[[", words, &[]);
+            }
             self.told.at(command);
             result = result.and(self.simple(command, depth));
             self.told.after(command);
         }
+        tests.for_each(|(_, words)| self.name("[[", words, &[]));
         self.told = around;
         self.dialect = outer;
         result

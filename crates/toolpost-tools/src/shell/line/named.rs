@@ -27,8 +27,12 @@ pub struct Named {
     pub started: Vec<String>,
     /// Words that are known only when the line runs, of programs that open their operands.
     pub computed: Vec<String>,
+    /// Relative names of commands before which the line may have changed the folder: which files they are is not known.
+    pub astray: Vec<String>,
     /// Whether there was more than is listed.
     pub is_cut: bool,
+    /// Whether the folder of the command at hand is not known.
+    pub(super) folder_is_unknown: bool,
 }
 
 /// A file or folder that a line names.
@@ -242,7 +246,13 @@ impl Named {
     }
 
     /// Equal files count once, with all that is done with them.
-    fn file(&mut self, file: NamedFile) {
+    fn file(&mut self, mut file: NamedFile) {
+        if self.folder_is_unknown && !file.path.starts_with(['/', '~']) {
+            if file.is_certain && file.used != PlaceUse::Nothing && !self.astray.contains(&file.path) {
+                self.astray.push(file.path.clone());
+            }
+            file.is_certain = false;
+        }
         let is_same = |known: &&mut NamedFile| known.path == file.path && known.creation == file.creation;
         let is_full = self.files.len() >= MOST;
         match self.files.iter_mut().find(is_same) {

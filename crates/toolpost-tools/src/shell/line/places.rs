@@ -87,7 +87,14 @@ pub(super) fn folder(command: &Simple) -> Moves {
         let text = word.literal();
         matches!(text.as_deref(), Some("cd" | "pushd" | "popd" | "eval" | "source" | "." | "trap"))
     };
-    match command.words.as_slice() {
+    // `cd` looks for a folder without regard to its options, but for `-` and those that bash does not have.
+    let is_option = |word: &Word| matches!(word.literal().as_deref(), Some("--" | "-L" | "-P" | "-e" | "-@"));
+    let mut words: Vec<&Word> = command.words.iter().collect();
+    if words.first().is_some_and(|word| word.literal().as_deref() == Some("cd")) {
+        let options = words[1..].iter().take_while(|word| is_option(word)).count();
+        words.drain(1..=options);
+    }
+    match words.as_slice() {
         [cd, target] if cd.literal().as_deref() == Some("cd") && !command.is_repeated => {
             match target.literal() {
                 Some(folder) if !folder.starts_with('-') && !folder.is_empty() => Moves::To(folder),
@@ -96,7 +103,7 @@ pub(super) fn folder(command: &Simple) -> Moves {
         }
         // `.` is a folder more often than it is the built-in.
         [first, rest @ ..] => {
-            let is_dot = |word: &Word| word.literal().as_deref() == Some(".");
+            let is_dot = |word: &&Word| word.literal().as_deref() == Some(".");
             match moves(first) || rest.iter().any(|word| moves(word) && !is_dot(word)) {
                 true => Moves::Somewhere,
                 false => Moves::Nowhere,

@@ -68,6 +68,8 @@ pub(super) enum Direction {
 #[derive(Debug, Default)]
 pub(super) struct Script {
     pub(super) commands: Vec<Simple>,
+    /// The words of each `[[ … ]]`, and how many commands are before it.
+    pub(super) tests: Vec<(usize, Vec<Word>)>,
     /// Variables whose value is evaluated as arithmetic.
     pub(super) evaluated: Vec<String>,
     /// Where `time` stands before a command.

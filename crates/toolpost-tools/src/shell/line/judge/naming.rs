@@ -2,6 +2,7 @@
 
 use super::Judge;
 use crate::shell::line::effect::Effect;
+use crate::shell::line::named::Named;
 use crate::shell::line::places::join;
 use crate::shell::line::reader::{Assignment, Redirection};
 use crate::shell::line::word::Word;
@@ -28,12 +29,17 @@ impl Judge {
                 _ => {}
             }
         }
-        let mut named = std::mem::take(&mut self.named);
+        let mut named = self.take_named();
         match runs_another {
             true => own.iter().skip(1).for_each(|word| named.unknown(word, &|name| self.paths(name))),
             false => named.command(program, own, &|name| self.paths(name)),
         }
         self.named = named;
+    }
+
+    fn take_named(&mut self) -> Named {
+        let folder_is_unknown = self.told.folder().is_none();
+        Named { folder_is_unknown, ..std::mem::take(&mut self.named) }
     }
 
     /// All paths that a file of the command at hand may have.
@@ -52,7 +58,7 @@ impl Judge {
 
     /// Takes note of the values of variables: who uses them, the line does not tell.
     pub(super) fn name_assigned(&mut self, assignments: &[Assignment]) {
-        let mut named = std::mem::take(&mut self.named);
+        let mut named = self.take_named();
         for value in assignments.iter().flat_map(|assignment| &assignment.values) {
             named.unknown(value, &|name| self.paths(name));
         }
@@ -61,7 +67,7 @@ impl Judge {
 
     /// Takes note of a file that the shell opens.
     pub(super) fn name_redirection(&mut self, redirection: &Redirection) {
-        let mut named = std::mem::take(&mut self.named);
+        let mut named = self.take_named();
         let told = Redirection { target: self.told.word(&redirection.target), ..redirection.clone() };
         named.redirection(&told, &|name| self.paths(name));
         self.named = named;

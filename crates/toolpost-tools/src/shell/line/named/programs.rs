@@ -115,7 +115,7 @@ const KNOWN: &[Known] = &[
         does: Does::Nothing,
         ..NONE
     },
-    Known { names: &["test", "["], does: Does::Nothing, ..NONE },
+    Known { names: &["test", "[", "[["], does: Does::Nothing, ..NONE },
     Known { names: &["ls"], does: Does::Nothing, flags: "aAlh1FRrtSidnpsG", long: COLOR, ..NONE },
     Known { names: &["stat"], does: Does::Nothing, flags: "Lft", valued: "c", ..NONE },
     Known { names: &["readlink", "realpath"], does: Does::Nothing, flags: "femnsqz", ..NONE },
@@ -191,11 +191,25 @@ pub(super) fn looks_at(program: &str, words: &[Word], at: usize) -> bool {
     match program {
         "ls" | "stat" | "readlink" | "realpath" | "cd" | "pushd" => true,
         // `-e NAME`.
-        "test" | "[" => {
-            let before = at.checked_sub(1).and_then(|at| words[at].literal());
-            before.is_some_and(|before| before.len() == 2 && before.starts_with('-'))
-        }
+        "test" | "[" | "[[" => operator_before(words, at)
+            .is_some_and(|operator| operator.len() == 2 && operator.starts_with('-')),
         _ => false,
+    }
+}
+
+fn operator_before(words: &[Word], at: usize) -> Option<String> {
+    at.checked_sub(1).and_then(|before| words[before].literal())
+}
+
+/// What a test wants to know of a file: whether it may be read or changed, which is decided as if it were.
+fn tested(program: &str, words: &[Word], at: usize) -> PlaceUse {
+    if !matches!(program, "test" | "[" | "[[") {
+        return PlaceUse::Nothing;
+    }
+    match operator_before(words, at).as_deref() {
+        Some("-r" | "-x") => PlaceUse::Read,
+        Some("-w") => PlaceUse::Change,
+        _ => PlaceUse::Nothing,
     }
 }
 
@@ -220,7 +234,7 @@ pub(super) fn prints(program: &str) -> bool {
 pub(super) fn usage(program: &str, words: &[Word]) -> Option<Usage> {
     let known = KNOWN.iter().find(|known| known.names.contains(&program))?;
     if opens_nothing(known) {
-        let operand = |at| Operand { at, used: PlaceUse::Nothing, creation: Creation::File };
+        let operand = |at| Operand { at, used: tested(program, words, at), creation: Creation::File };
         return Some(Usage { operands: (1..words.len()).map(operand).collect(), scope: Scope::One });
     }
     let mut operands = Vec::new();

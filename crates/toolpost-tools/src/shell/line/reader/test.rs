@@ -50,6 +50,8 @@ impl Reader<'_> {
                 return Err(Unclear("a test has an operator that may evaluate"));
             }
         }
+        words.insert(0, Word::literal_of("[["));
+        self.script.tests.push((self.script.commands.len(), words));
         Ok(())
     }
 }
