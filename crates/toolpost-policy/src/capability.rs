@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
+use toolpost_text::misspelling_of;
 
 /// What the *model* can cause through a tool, not what the tool uses inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -57,8 +58,10 @@ impl FromStr for Capability {
             "execute" => Ok(Capability::Exec),
             _ => {
                 Capability::ALL.into_iter().find(|capability| capability.as_str() == text).ok_or_else(|| {
+                    let near = misspelling_of(text, Capability::ALL.map(Capability::as_str));
+                    let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
                     format!(
-                        "no capability `{text}`; there are read, trace, write, exec (or execute) and network"
+                        "no capability `{text}`; {near}there are read, trace, write, exec (or execute) and network"
                     )
                 })
             }

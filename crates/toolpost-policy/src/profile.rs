@@ -4,6 +4,7 @@ use crate::capability::{Capabilities, Capability};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
+use toolpost_text::misspelling_of;
 
 /// How much a run may do before any rule is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -54,8 +55,10 @@ impl FromStr for Profile {
 
     fn from_str(text: &str) -> Result<Profile, String> {
         Profile::ALL.into_iter().find(|profile| profile.as_str() == text).ok_or_else(|| {
+            let near = misspelling_of(text, Profile::ALL.map(Profile::as_str));
+            let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
             format!(
-                "no risk profile `{text}`; there are read-only (read, trace), standard (and write) and \
+                "no risk profile `{text}`; {near}there are read-only (read, trace), standard (and write) and \
                  privileged (and exec, network)"
             )
         })
@@ -74,6 +77,11 @@ mod tests {
         for profile in Profile::ALL {
             assert_eq!(profile.to_string().parse(), Ok(profile));
         }
-        assert!("readonly".parse::<Profile>().unwrap_err().contains("there are read-only"));
+        assert!(
+            "readonly"
+                .parse::<Profile>()
+                .unwrap_err()
+                .contains("did you mean `read-only`? there are read-only")
+        );
     }
 }

@@ -27,6 +27,9 @@ pub(crate) fn in_flags(remedy: &Remedy<'_>) -> String {
         Remedy::Denied { by } if by.origin().layer == Layer::BuiltIn => {
             format!("no flag or rule opens {}", by.origin())
         }
+        Remedy::Denied { by } if by.origin().layer == Layer::Flags => {
+            format!("no other flag overrides it: leave out what brings the rule `{by}` ({})", by.origin())
+        }
         Remedy::Denied { by } => {
             let origin = by.origin();
             format!("no flag overrides a deny: change or remove the {} rule at {origin}", origin.layer)

@@ -49,7 +49,7 @@ pub(crate) use found::{Found, Inventory};
 pub use hosts::Host;
 pub(crate) use key::{InFile, Shown, text_of};
 pub(crate) use keys::KEYS;
-pub(crate) use layers::{FileState, Layers, Values};
+pub(crate) use layers::{ConfigFile, FileState, Layers, Values};
 pub(crate) use lists::ListFile;
 pub(crate) use models::ModelSettings;
 pub use origin::{Layer, Origined, Place, Problem};

@@ -77,6 +77,20 @@ pub(super) fn known() -> impl Iterator<Item = &'static str> {
     KEYS.iter().filter(|key| !matches!(key.file(), InFile::Never)).map(|key| key.name())
 }
 
+/// The key or word of ours for what other programs, or people, call otherwise.
+pub(super) fn ours(name: &str) -> Option<&'static str> {
+    let bare: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+    Some(match bare.to_ascii_lowercase().as_str() {
+        "disallowedtools" | "disallowed" | "disallow" | "denied" | "deniedtools" | "block" | "blocked"
+        | "forbid" | "exclude" | "excludetools" => "deny",
+        "profile" | "mode" | "permissionmode" | "riskprofile" | "readonly" | "sandboxmode" => "policy",
+        "rules" | "permissions" | "permission" => "rule",
+        "allowed" | "allowedtools" => "allow",
+        "confirm" | "approval" | "approvalpolicy" => "ask",
+        _ => return None,
+    })
+}
+
 fn meaningless(source: &Source<'_>, name: &Spanned<Cow<'_, str>>) -> Problem {
     let shown: String = name.get_ref().chars().take(60).collect();
     let elsewhere = KEYS.iter().find(|key| matches!(key.file(), InFile::Never) && key.name() == shown);
@@ -88,6 +102,7 @@ fn meaningless(source: &Source<'_>, name: &Spanned<Cow<'_, str>>) -> Problem {
     const OF_RULES: [&str; 5] = ["effect", "action", "resource", "match", "not_match"];
     let advice = match nearest(&shown, known(), 1).first() {
         _ if OF_RULES.contains(&shown.as_str()) => "write it below a line `[[rule]]`".to_owned(),
+        _ if ours(&shown).is_some() => format!("did you mean `{}`", ours(&shown).unwrap_or_default()),
         Some(near) => format!("did you mean `{near}`"),
         None => format!("known are {}", known().collect::<Vec<_>>().join(", ")),
     };

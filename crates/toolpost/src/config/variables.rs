@@ -3,6 +3,7 @@
 use super::env::is_secret;
 use super::keys::KEYS;
 use super::origin::{Problem, shortened};
+use super::settings::ours;
 use std::collections::BTreeMap;
 use toolpost_core::text::{misspelling_of, nearest};
 
@@ -34,7 +35,7 @@ fn known() -> impl Iterator<Item = &'static str> {
 fn message(name: &str) -> Option<String> {
     let near = match name.starts_with(PREFIX) {
         true if OF_OTHERS.iter().any(|other| name.starts_with(other)) || is_secret(name) => return None,
-        true => nearest(&shortened(name, 60), known(), 1).pop(),
+        true => of_other_words(name).or_else(|| nearest(&shortened(name, 60), known(), 1).pop()),
         false => near_prefix(name).map(str::to_owned),
     };
     match near {
@@ -45,6 +46,14 @@ fn message(name: &str) -> Option<String> {
         }
         None => None,
     }
+}
+
+/// The variable of the key that other programs call otherwise: `TOOLPOST_PROFILE`.
+fn of_other_words(name: &str) -> Option<String> {
+    let key = ours(name.strip_prefix(PREFIX)?)?;
+    KEYS.iter()
+        .find(|row| row.name() == key && !row.variable().is_empty())
+        .map(|row| row.variable().to_owned())
 }
 
 /// A variable of ours whose beginning is misspelt: `TOOLPOT_POLICY`, `toolpost_policy`.
@@ -79,7 +88,9 @@ mod tests {
             ("TOOLPOST-ASK", Some("TOOLPOST_ASK")),
             ("TOOLPSOT_POLICY", Some("TOOLPOST_POLICY")),
             ("TOOLPOST_DENYY", Some("TOOLPOST_DENY")),
-            ("TOOLPOST_READ_ONLY", Some("unset it")),
+            ("TOOLPOST_READ_ONLY", Some("`TOOLPOST_POLICY`")),
+            ("TOOLPOST_PROFILE", Some("`TOOLPOST_POLICY`")),
+            ("TOOLPOST_EXCLUDE_TOOLS", Some("`TOOLPOST_DENY`")),
             ("TOOLPOST_ARG_POLCY", None),
             ("TOOLPOST_LAB_API_KEY", None),
             ("TOOLPOST_UPSTREAM", None),

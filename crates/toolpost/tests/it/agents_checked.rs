@@ -141,6 +141,16 @@ fn taking_away_what_is_not_there_is_reported() {
     let message = "3:19: there is no tool `Writ`, so this removes nothing; did you mean `write`?";
     check("disallowedTools: [Writ]", 1, &[message]);
     check("disallowedTools: [Write, 'mcp__a__*', mcp__a__b]", 0, &[]);
+    let message = "3:14: `!write` takes no tool away here; write `disallowedTools: [write]`";
+    check("tools: ['*', '!write']", 1, &[message]);
+    // Files of other hosts name tools of theirs; what is nearly one of ours is refused, as by a run.
+    for (name, status) in [("Wirte", 1), ("MagicTool", 0), ("Write", 0)] {
+        let home = Home::new();
+        let text = format!("---\nname: a\ndescription: d\ndisallowedTools: {name}\n---\nx\n");
+        home.write("repo/.claude/agents/a.md", text);
+        let ran = home.run(&["agents", "check", ".claude/agents/a.md"]);
+        assert_eq!(ran.status, status, "{name}: {}{}", ran.stdout, ran.stderr);
+    }
     let message = "3:1: `bsh` is neither a tool nor a capability, so the rule `bsh: rm *` does nothing; did you mean `bash`";
     check("policy: { rules: [{ deny: 'bsh: rm *' }] }", 1, &[message]);
     check("policy: { rules: [{ ask: 'bsh: rm *' }] }", 1, &[message]);

@@ -241,7 +241,7 @@ fn servers_are_started_and_what_is_wrong_with_them_comes_first() {
     let program = |mode: &str| format!("command = 'python3'\nargs = ['{}', '{mode}']\n", script.display());
     let crash = "command = 'sh'\nargs = ['-c', 'echo no luck >&2; exit 3']\n".to_owned();
     let at = |status: &'static str| format!("url = '{}'\n", refusing(status));
-    let hang = format!("{}start = '1s'\n", program("never-answers"));
+    let hang = format!("{}startTimeout = '1s'\n", program("never-answers"));
     for (entry, words) in [
         (crash, "no luck"),
         (program("dies-at-start"), "the API key is missing"),

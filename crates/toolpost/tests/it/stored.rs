@@ -342,10 +342,10 @@ fn doctor_shows_the_store_and_whether_it_opens() {
 #[test]
 fn doctor_tells_a_missing_role_from_the_policy() {
     let home = Home::new();
-    let page = home.run(&["doctor"]).stdout;
+    let page = home.run(&["doctor", "--all"]).stdout;
     let line = page.lines().find(|line| line.trim_start().starts_with("list_tasks ")).unwrap();
     assert!(line.contains("not offered without a role"), "{line}");
-    let page = home.run(&["doctor", "--role", "worker"]).stdout;
+    let page = home.run(&["doctor", "--all", "--role", "worker"]).stdout;
     let line = |tool: &str| page.lines().find(|line| line.trim_start().starts_with(tool)).unwrap().to_owned();
     assert!(line("create_task ").contains("not offered to the role worker"), "{page}");
     assert!(!line("list_tasks ").contains("not offered"), "{page}");

@@ -3,7 +3,7 @@
 use super::starts::Start;
 use super::{Finding, Report};
 use crate::commands::stored::size;
-use crate::config::{FileState, ServerState};
+use crate::config::{ConfigFile, FileState, ServerState};
 use crate::output::{Mark, Printer, one_line};
 use toolpost_process::Need;
 use toolpost_tools::shell::Confinement;
@@ -93,7 +93,11 @@ fn rights(report: &Report) -> String {
 
 fn configured(report: &Report) -> String {
     let files = report.config.layers.files.iter().filter(|file| file.state != FileState::Missing);
-    let files: Vec<String> = files.map(|file| file.path.clone()).collect();
+    let name = |file: &ConfigFile| match file.state {
+        FileState::LeftOut => format!("{} (left out by --no-project-config)", file.path),
+        _ => file.path.clone(),
+    };
+    let files: Vec<String> = files.map(name).collect();
     match files.is_empty() {
         true => "by no file; the built-in values are used".to_owned(),
         false => format!("by {}", some(&files)),

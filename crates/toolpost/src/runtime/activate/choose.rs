@@ -39,6 +39,11 @@ impl Runtime {
             }
             problems.push(problem);
         }
+        let excluded =
+            agent.tools.iter().flatten().find_map(|choice| excluding(agent, choice, &snapshot, dialect));
+        if let Some(problem) = excluded {
+            return Err(ToolError::new(Code::ValidationError, problem.to_string()));
+        }
         for (problem, is_broken) in self.misspelt_rules(agent) {
             if is_broken {
                 return Err(ToolError::new(Code::ValidationError, problem.to_string()));
@@ -195,6 +200,10 @@ impl Runtime {
         let mut problems = Vec::new();
         let own = agent.policy_within(&Policy::privileged());
         for choice in agent.tools.iter().flatten() {
+            if let Some(problem) = excluding(agent, choice, &snapshot, dialect) {
+                problems.push(problem);
+                continue;
+            }
             let named = named(agent, choice, &snapshot, dialect, &mut problems);
             let entries: Vec<_> = named.iter().filter_map(|name| snapshot.get(name)).collect();
             if !entries.is_empty()
@@ -300,6 +309,25 @@ fn named(
     found
 }
 
+/// A name of the list of wanted tools that was to take a tool away, such as `!write`.
+fn excluding(
+    agent: &AgentFile,
+    choice: &ToolChoice,
+    snapshot: &Snapshot,
+    dialect: &Dialect,
+) -> Option<Problem> {
+    let tool = choice.name.strip_prefix(['!', '-', '^'])?.trim();
+    if agent.format != Format::Toolpost && meant(tool, snapshot, dialect).is_empty() {
+        return None;
+    }
+    let message = format!(
+        "`{}` takes no tool away here; write `disallowedTools: [{}]`",
+        short(&choice.name),
+        short(tool)
+    );
+    Some(Problem::new(&agent.file, choice.at(), Some("tools"), Severity::Broken, message))
+}
+
 /// What is wrong with a script, at its place in the file.
 pub(super) fn script_problem(agent: &AgentFile, script: &Node, error: &ScriptError) -> Problem {
     let ScriptError { field, message } = error;
@@ -353,7 +381,12 @@ fn nothing_taken(
     }
     let (name, hint) = (short(&choice.name), hint(&choice.name, snapshot));
     let message = format!("there is no tool `{name}`, so this removes nothing; {hint}");
-    Some(Problem::new(&agent.file, choice.at(), Some("disallowedTools"), severity(agent), message))
+    let near = misspelling_in(snapshot, &choice.name);
+    let severity = match costs_the_agent(agent, &choice.name, near.as_deref()) {
+        true => Severity::Broken,
+        false => severity(agent),
+    };
+    Some(Problem::new(&agent.file, choice.at(), Some("disallowedTools"), severity, message))
 }
 
 /// Other hosts have tools of their own.
