@@ -7,6 +7,7 @@ mod git_index;
 mod hex;
 pub mod id;
 pub mod json;
+pub mod merge;
 mod nearest;
 pub mod paths;
 mod possible;

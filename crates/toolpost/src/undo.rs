@@ -6,7 +6,6 @@
 
 mod apply;
 mod judge;
-mod merge;
 mod others;
 mod repository;
 mod target;

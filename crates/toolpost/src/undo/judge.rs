@@ -1,7 +1,6 @@
 //! What becomes of each name, decided before anything is touched.
 
 use super::Undo;
-use super::merge;
 use super::others::{self, Others};
 use super::repository::{self, Part, Repositories};
 use super::target::Target;
@@ -9,7 +8,7 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use toolpost_core::store::{Held, KeptChange, Store};
-use toolpost_core::text::hex;
+use toolpost_core::text::{hex, merge};
 use toolpost_core::workspace::RunByGit;
 use toolpost_core::{Capability, Code, ToolError, Workspace, WorkspacePath};
 use toolpost_disk::{Disk, Exact};
