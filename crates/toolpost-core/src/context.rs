@@ -25,6 +25,7 @@ use crate::dialect::{Dialect, is_hidden};
 use crate::error::{Code, ToolError};
 use crate::event::{Event, EventKind, EventSink, NoEvents};
 use crate::executor::{Call, Executor};
+use crate::known::KnownFiles;
 use crate::outcome::{Outcome, PlannedChange};
 use crate::policy::{ForeseenCall, Outlook, Policy};
 use crate::registry::{Registry, Snapshot};
@@ -71,6 +72,7 @@ struct Host {
     redactor: Arc<Redactor>,
     spill: Option<Arc<dyn Spill>>,
     journal: Option<Arc<dyn Journal>>,
+    known_files: Option<Arc<dyn KnownFiles>>,
     dialect: Arc<Dialect>,
 }
 
@@ -642,6 +644,10 @@ impl Context {
     /// What takes secrets out of everything that leaves.
     pub fn redactor(&self) -> &Arc<Redactor> {
         &self.host.redactor
+    }
+
+    pub(crate) fn known_files_of_host(&self) -> Option<&dyn KnownFiles> {
+        self.host.known_files.as_deref()
     }
 
     pub(crate) fn spill(&self) -> Option<&Arc<dyn Spill>> {

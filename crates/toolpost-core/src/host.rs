@@ -7,6 +7,7 @@ pub use crate::code::CodeEngine;
 pub use crate::confirm::{Always, Answers, Confirm, NobodyThere, Remember, Scope};
 pub use crate::context::{ContextBuilder, Extra, Ground, HeldBack, Ids, Reach, Services, Spawn};
 pub use crate::future::BoxFuture;
+pub use crate::known::{FileMark, KnownFiles, KnownVersion, Viewer};
 pub use crate::seen::Seen;
 pub use crate::spill::{HANDLE_PREFIX, Spill, SpillFile};
 pub use toolpost_text::id::new_id;

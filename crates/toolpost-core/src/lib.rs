@@ -82,6 +82,7 @@ pub mod event;
 pub mod executor;
 mod future;
 pub mod host;
+mod known;
 pub mod model;
 pub mod outcome;
 pub mod pack;

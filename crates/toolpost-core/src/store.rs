@@ -6,6 +6,7 @@
 mod files;
 mod hold;
 mod journal;
+mod known;
 mod log;
 mod tasks;
 mod written;
@@ -13,12 +14,14 @@ mod written;
 pub use files::{FileChange, FileVersion, StoredFile};
 pub use hold::{HeldBy, Hold};
 pub use journal::{ChangeKind, ChangeQuery, Correction, Finished, Held, KeptChange, NewChange, Takes};
+pub use known::KnownFile;
 pub use log::{EventQuery, Logged, OutcomeFilter, SessionSummary, ToolStats};
 pub use tasks::{NewTask, Task, TaskChange, TaskStatus, Todo, TodoPriority, TodoStatus};
 pub use written::{WrittenEvent, WrittenEvents};
 
 use crate::error::ToolError;
 use crate::event::Event;
+use crate::host::Viewer;
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -113,6 +116,17 @@ pub trait Store: Send + Sync {
 
     /// The bytes of this hash, where they are kept.
     fn content(&self, hash: &str) -> Result<Option<Vec<u8>>, ToolError>;
+
+    /// Keeps what sessions have seen of files, all or none, in place of what they have seen before.
+    fn keep_known(&self, files: Vec<KnownFile>) -> Result<(), ToolError>;
+
+    /// What a session has last seen of a file; none where nothing is known. Its content may be gone.
+    fn known_file(
+        &self,
+        workspace: &str,
+        viewer: Viewer<'_>,
+        name: &str,
+    ) -> Result<Option<KnownFile>, ToolError>;
 
     /// Notes that an undo or a redo is finished, and what holds since.
     fn finish_undo(&self, by: &By, finished: Finished) -> Result<(), ToolError>;

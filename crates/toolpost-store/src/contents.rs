@@ -208,17 +208,11 @@ fn damaged(hash: &str) -> Failure {
     Failure::Broken(format!("the kept content {hash} is damaged; it cannot be restored any more"))
 }
 
-/// Deletes the contents that neither a virtual file nor a change needs, nor another content that is needed.
+/// Deletes the contents that no virtual file, no change, no session that has seen them and no other content needs.
 pub(crate) fn collect(tx: &mut dyn Tx) -> Result<(), Failure> {
     // What was needed only by what has just gone goes in the next round.
     loop {
-        let gone = tx.run(
-            "DELETE FROM contents WHERE NOT EXISTS (SELECT 1 FROM files WHERE files.hash = contents.hash)
-               AND NOT EXISTS (SELECT 1 FROM changes WHERE before_hash = contents.hash)
-               AND NOT EXISTS (SELECT 1 FROM changes WHERE after_hash = contents.hash)
-               AND NOT EXISTS (SELECT 1 FROM parts WHERE parts.base = contents.hash)",
-            &[],
-        )?;
+        let gone = tx.run(&format!("DELETE FROM contents WHERE {UNNEEDED}"), &[])?;
         if gone == 0 {
             return Ok(());
         }
@@ -227,6 +221,28 @@ pub(crate) fn collect(tx: &mut dyn Tx) -> Result<(), Failure> {
             &[],
         )?;
     }
+}
+
+/// What nobody needs.
+const UNNEEDED: &str = "NOT EXISTS (SELECT 1 FROM files WHERE files.hash = contents.hash)
+   AND NOT EXISTS (SELECT 1 FROM changes WHERE before_hash = contents.hash)
+   AND NOT EXISTS (SELECT 1 FROM changes WHERE after_hash = contents.hash)
+   AND NOT EXISTS (SELECT 1 FROM known_files WHERE content_hash = contents.hash)
+   AND NOT EXISTS (SELECT 1 FROM parts WHERE parts.base = contents.hash)";
+
+/// Deletes these contents where nobody needs them any more. Only where there is one writer at a time: elsewhere somebody may be
+/// about to need one, and [`collect`] deletes them.
+pub(crate) fn drop_unneeded(tx: &mut dyn Tx, hashes: &HashSet<String>) -> Result<(), Failure> {
+    if tx.kind() != Kind::Sqlite {
+        return Ok(());
+    }
+    for hash in hashes {
+        let of = [Value::from(hash.as_str())];
+        if tx.run(&format!("DELETE FROM contents WHERE hash = ?1 AND {UNNEEDED}"), &of)? > 0 {
+            tx.run("DELETE FROM parts WHERE hash = ?1", &of)?;
+        }
+    }
+    Ok(())
 }
 
 /// How many bytes are kept in files.

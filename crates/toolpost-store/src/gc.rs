@@ -1,7 +1,7 @@
 //! What goes: by age, and by size.
 
 use crate::db::{Failure, Kind, Tx, Value, first};
-use crate::{contents, log, undo};
+use crate::{contents, known, log, undo};
 use toolpost_core::store::Collected;
 
 /// Of the log and of the journal, so much goes at a time where they are too large: one part of this many.
@@ -49,6 +49,7 @@ pub(crate) fn older(tx: &mut dyn Tx, before_ms: u64) -> Result<Collected, Failur
     }
     let sessions = tx.run("DELETE FROM sessions WHERE last_ms < ?1", &before)?;
     let changes = undo::older(tx, before_ms)?;
+    known::older(tx, before_ms)?;
     contents::collect(tx)?;
     tx.run("DELETE FROM writers WHERE at_ms < ?1", &before)?;
     tx.run("DELETE FROM holds WHERE at_ms < ?1", &before)?;
@@ -63,7 +64,7 @@ pub(crate) fn older(tx: &mut dyn Tx, before_ms: u64) -> Result<Collected, Failur
     Ok(Collected { events, sessions, tasks, changes, ..Collected::default() })
 }
 
-/// Deletes one session: its events, virtual files and todos. What its calls have changed can still be undone.
+/// Deletes one session: its events, virtual files, todos and what it has seen of files. What its calls have changed can still be undone.
 pub(crate) fn session(tx: &mut dyn Tx, session: &str) -> Result<bool, Failure> {
     alone(tx)?;
     log::settle_all(tx)?;
@@ -73,6 +74,7 @@ pub(crate) fn session(tx: &mut dyn Tx, session: &str) -> Result<bool, Failure> {
     for table in ["files", "heads", "todos"] {
         tx.run(&format!("DELETE FROM {table} WHERE session = ?1"), &which)?;
     }
+    known::forget(tx, session)?;
     let sessions = tx.run("DELETE FROM sessions WHERE session = ?1", &which)?;
     contents::collect(tx)?;
     Ok(events + sessions > 0)
@@ -90,8 +92,15 @@ fn alone(tx: &mut dyn Tx) -> Result<(), Failure> {
     }
 }
 
-/// Deletes the oldest part of the log and of the journal. Returns how many events went, and the changes of how many calls.
-pub(crate) fn oldest(tx: &mut dyn Tx) -> Result<(u64, u64), Failure> {
+/// What went with the oldest part of everything: events, the changes of calls, and files that sessions have seen.
+pub(crate) struct OldestPart {
+    pub(crate) events: u64,
+    pub(crate) changes: u64,
+    pub(crate) known: u64,
+}
+
+/// Deletes the oldest part of the log, of the journal and of what sessions have seen.
+pub(crate) fn oldest(tx: &mut dyn Tx) -> Result<OldestPart, Failure> {
     alone(tx)?;
     log::settle_all(tx)?;
     let rows = tx.rows("SELECT coalesce(min(position), 0), count(*) FROM log", &[])?;
@@ -103,8 +112,9 @@ pub(crate) fn oldest(tx: &mut dyn Tx) -> Result<(u64, u64), Failure> {
     words(tx, "position < ?1", &until)?;
     let events = tx.run("DELETE FROM log WHERE position < ?1", &until)?;
     let changes = undo::oldest(tx, PART)?;
+    let known = known::oldest(tx, PART)?;
     contents::collect(tx)?;
-    Ok((events, changes))
+    Ok(OldestPart { events, changes, known })
 }
 
 /// Forgets the words of events that are about to go.

@@ -3,7 +3,7 @@
 use crate::db::{Failure, Kind, Tx};
 
 /// The steps, the first one first. A step that was ever released is never changed: what it lacks comes in the next one.
-pub(crate) const STEPS: [&str; 7] = [
+pub(crate) const STEPS: [&str; 8] = [
     include_str!("../migrations/1.sql"),
     include_str!("../migrations/2.sql"),
     include_str!("../migrations/3.sql"),
@@ -11,6 +11,7 @@ pub(crate) const STEPS: [&str; 7] = [
     include_str!("../migrations/5.sql"),
     include_str!("../migrations/6.sql"),
     include_str!("../migrations/7.sql"),
+    include_str!("../migrations/8.sql"),
 ];
 
 /// The version that this program knows.

@@ -2,16 +2,17 @@
 
 use crate::db::{Db, Failure, Tx, Way, answer};
 use crate::faults::Faults;
+use crate::gc::OldestPart;
 use crate::hold::{self, Held};
-use crate::{contents, files, gc, log, tasks, todos, undo};
+use crate::{contents, files, gc, known, log, tasks, todos, undo};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use toolpost_core::host::new_id;
+use toolpost_core::host::{Viewer, new_id};
 use toolpost_core::store::{
     By, ChangeQuery, Collected, Correction, EventQuery, FileChange, FileVersion, Finished, HeldBy, Hold,
-    KeptChange, Logged, NewChange, NewTask, Retention, SessionSummary, Store, StoredFile, Task, TaskChange,
-    TaskStatus, Todo, ToolStats, WrittenEvents,
+    KeptChange, KnownFile, Logged, NewChange, NewTask, Retention, SessionSummary, Store, StoredFile, Task,
+    TaskChange, TaskStatus, Todo, ToolStats, WrittenEvents,
 };
 use toolpost_core::{Event, ToolError};
 
@@ -391,6 +392,27 @@ impl Store for SqlStore {
         self.read_content(move |tx| contents::get(tx, &hash))
     }
 
+    fn keep_known(&self, files: Vec<KnownFile>) -> Result<(), ToolError> {
+        self.write(move |tx| known::keep(tx, &files))
+    }
+
+    fn known_file(
+        &self,
+        workspace: &str,
+        viewer: Viewer<'_>,
+        name: &str,
+    ) -> Result<Option<KnownFile>, ToolError> {
+        let wanted = KnownFile {
+            workspace: workspace.to_owned(),
+            session: viewer.session.to_owned(),
+            activation: viewer.activation.to_owned(),
+            name: name.to_owned(),
+            at_us: 0,
+            version: None,
+        };
+        self.read_content(move |tx| known::get(tx, wanted.clone()))
+    }
+
     fn finish_undo(&self, by: &By, finished: Finished) -> Result<(), ToolError> {
         let by = by.clone();
         self.write(move |tx| undo::finish(tx, &by, &finished))
@@ -447,8 +469,8 @@ impl Store for SqlStore {
         collected.file_bytes = self.read(files::bytes)?;
         let most = retention.bytes.max(collected.file_bytes.saturating_add(retention.bytes / HISTORY_PART));
         while collected.bytes_after > most {
-            let (events, changes) = self.write(gc::oldest)?;
-            if events + changes == 0 {
+            let OldestPart { events, changes, known } = self.write(gc::oldest)?;
+            if events + changes + known == 0 {
                 break;
             }
             collected.events += events;

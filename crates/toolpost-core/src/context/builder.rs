@@ -6,6 +6,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::confirm::{Answer, Asks, Confirm, NobodyThere, Question};
 use crate::dialect::Dialect;
 use crate::event::{Event, EventSink, NoEvents, Sinks, Tells};
+use crate::known::KnownFiles;
 use crate::policy::Policy;
 use crate::registry::Registry;
 use crate::spill::Spill;
@@ -36,6 +37,7 @@ impl Context {
                 redactor: Arc::new(Redactor::default()),
                 spill: None,
                 journal: None,
+                known_files: None,
                 dialect: Dialect::canonical(),
             }),
         }
@@ -220,6 +222,13 @@ impl ContextBuilder {
     #[must_use]
     pub fn journal(mut self, journal: Arc<dyn Journal>) -> ContextBuilder {
         self.host().journal = Some(journal);
+        self
+    }
+
+    /// Where it is kept which versions of files a session has seen.
+    #[must_use]
+    pub fn known_files(mut self, files: Arc<dyn KnownFiles>) -> ContextBuilder {
+        self.host().known_files = Some(files);
         self
     }
 

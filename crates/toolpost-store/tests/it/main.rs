@@ -16,6 +16,7 @@ mod files;
 mod hold;
 mod journal;
 mod kills;
+mod known;
 mod log;
 mod many;
 mod model;
