@@ -16,6 +16,7 @@ mod read;
 pub(crate) mod redacted;
 mod sequence;
 mod text;
+mod versions;
 mod write;
 
 pub use apply_patch::ApplyPatch;

@@ -18,20 +18,21 @@ use crate::calendar::moment;
 use crate::code_engine::WorkspaceEngine;
 use crate::config::{self, Config, Servers};
 use crate::record;
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use toolpost_core::code::CodeEngine;
 use toolpost_core::event::{EventSink, NoEvents};
-use toolpost_core::host::{Clock, Confirm, Ids, NobodyThere, Services, SystemClock, Watch};
+use toolpost_core::host::{Clock, Confirm, Ids, NobodyThere, Redactor, Services, SystemClock, Watch};
 use toolpost_core::model::Model;
 use toolpost_core::store::Store;
 use toolpost_core::tool::Texts;
 use toolpost_core::workspace::{Journal, NoJournal};
-use toolpost_core::{Call, Code, Context, Executor, Policy, Registry, ToolError, Workspace};
+use toolpost_core::{Call, Capability, Code, Context, Executor, Policy, Registry, ToolError, Workspace};
 use toolpost_disk::{SpillFolder, SpillLimits};
 use toolpost_plugins::{Plugins, Server};
-use toolpost_store::{ReadSpool, StoreJournal, StoreLog, StoreUrl, StoredWorkspace};
+use toolpost_store::{FileLedger, ReadSpool, StoreJournal, StoreLog, StoreUrl, StoredWorkspace};
 use toolpost_tools::filesystem::Helper;
 use toolpost_tools::shell::Background;
 
@@ -100,6 +101,8 @@ pub struct Runtime {
     pub(crate) host: Arc<TreeHost>,
     /// Writes what happens into the store.
     log: Option<Arc<StoreLog>>,
+    /// Knows what sessions have seen of files.
+    ledger: Arc<FileLedger>,
 }
 
 impl Runtime {
@@ -143,6 +146,12 @@ impl Runtime {
         let misspelt =
             rule_names::check(&config.policy, &registry, named, config.roots.first().map(PathBuf::as_path))?;
         let cancel = CancellationToken::new();
+        // What a server is given to show elsewhere is not for the model.
+        let redactor = config.redactor.and(usable.iter().flat_map(config::secrets));
+        let ledger = Arc::new(match frontend.records && is_kept {
+            true => ledger(&config, &store, workspace.root(), redactor.clone()),
+            false => FileLedger::in_memory(),
+        });
         let mut context = Context::builder(workspace)
             .ids(Ids { session: config.session.clone(), role: config.role.clone(), ..Ids::default() })
             .dialect(config.dialect.clone())
@@ -150,8 +159,8 @@ impl Runtime {
             .events(frontend.events)
             .services(services)
             .confirm(frontend.confirm)
-            // What a server is given to show elsewhere is not for the model.
-            .redactor(config.redactor.and(usable.iter().flat_map(config::secrets)))
+            .redactor(redactor)
+            .known_files(Arc::clone(&ledger) as _)
             .cancel(cancel.clone());
         #[cfg(feature = "code")]
         {
@@ -189,15 +198,20 @@ impl Runtime {
             store,
             host,
             log,
+            ledger,
         })
     }
 
-    /// Waits until everything that has happened is in the log.
+    /// Waits until everything that has happened is in the log, and what sessions have seen of files in the store.
     pub async fn recorded(&self) -> Result<(), ToolError> {
-        match &self.log {
+        // Begun first, so that both become durable together.
+        let seen = self.ledger.commit();
+        let logged = match &self.log {
             Some(log) => log.commit().await,
             None => Ok(()),
-        }
+        };
+        seen.await;
+        logged
     }
 
     /// What may happen in this session.
@@ -264,6 +278,18 @@ fn journal(config: &Config, store: &Arc<dyn Store>, is_kept: bool) -> Arc<dyn Jo
         (Ok(disk), true) => Arc::new(undo_journal(config, store, disk.root())),
         _ => Arc::new(NoJournal),
     }
+}
+
+/// What sessions have seen of the files of a workspace, kept in the store. Of files that are not for everybody, and of those that
+/// hold a secret, only the hash is kept there.
+fn ledger(config: &Config, store: &Arc<dyn Store>, root: &str, redactor: Redactor) -> FileLedger {
+    let policy = config.policy.clone();
+    let may_keep = move |name: &str, content: &[u8]| {
+        let is_plain =
+            || matches!(redactor.redact_lines(&String::from_utf8_lossy(content)), Cow::Borrowed(_));
+        policy.allows_path("read", Capability::Read, name) && is_plain()
+    };
+    FileLedger::new(Arc::clone(store), root, Box::new(may_keep))
 }
 
 /// The journal of a workspace, and where its commands write what they are about to change.

@@ -25,8 +25,9 @@ use super::effort::Effort;
 use super::ladder::Step;
 use super::parsed::{self, FoundBy};
 use super::text;
+use super::versions::{self, Knowledge, Overrides, Stale};
 use patch::Patch;
-use plan::{Existed, Plan, World};
+use plan::{Existed, Plan, Planned, World};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::HashSet;
@@ -100,6 +101,8 @@ fn apply_patch(ctx: &Context, args: &Args) -> Result<Output<Data>, ToolError> {
     let patch = plain::plain(patch, &world)?;
     let effort = Effort::of(ctx);
     let mut plan = plan::plan(&effort, &patch, &world)?;
+    let unread = overwritten(ctx, &plan, &world)?;
+    plan.notes.extend(unread);
     let broken = broken(ctx, &plan)?;
     plan.notes.extend(broken);
     let output = report::report(&effort, &plan, ctx.redactor())?;
@@ -115,8 +118,60 @@ fn apply_patch(ctx: &Context, args: &Args) -> Result<Output<Data>, ToolError> {
             }
             _ => {}
         }
+        note_version(ctx, file, &plan, &world);
     }
     Ok(output)
+}
+
+/// The files that are replaced as a whole and that the session has not read; an error where it has, and somebody has changed one
+/// since.
+fn overwritten(ctx: &Context, plan: &Plan, world: &World) -> Result<Vec<String>, ToolError> {
+    let mut unread = Vec::new();
+    for file in plan.files.iter().filter(|file| file.is_replaced && file.is_changed()) {
+        let (Some(before), Some(_)) = (&file.before, &file.after) else { continue };
+        // What had this name before has another one now.
+        if plan.files.iter().any(|other| other.moved_from.as_ref() == Some(&file.name)) {
+            continue;
+        }
+        match world.known.get(&file.name) {
+            Some(Knowledge::Stale(known)) => {
+                let stale = Stale::of(ctx, &file.name, known, before, Overrides::Never);
+                if stale.is_shown {
+                    text::note_known(ctx, &file.name, &text::hash(before));
+                    versions::note(ctx, &file.name, before);
+                }
+                return Err(stale.error);
+            }
+            Some(Knowledge::Unseen) => {
+                unread.push(format!("`{}` was replaced, and this session had not read it", file.name));
+            }
+            _ => {}
+        }
+    }
+    Ok(unread)
+}
+
+/// Notes what the session knows of a file after the patch.
+fn note_version(ctx: &Context, file: &Planned, plan: &Plan, world: &World) {
+    let from = file.moved_from.as_deref().and_then(|from| plan.get(from));
+    let known = |name: &str| world.known.get(name).cloned().unwrap_or(Knowledge::Unseen);
+    match (&file.before, &file.after, from) {
+        // What was changed since is shown with the result.
+        (_, Some(after), _) if file.since.as_ref().is_some_and(|since| !since.diff.is_cut) => {
+            versions::note(ctx, &file.name, after);
+        }
+        (_, Some(after), Some(Planned { name, before: Some(before), .. })) => {
+            versions::note_changed(ctx, &file.name, &known(name), before, after);
+        }
+        (Some(before), Some(after), None) if !file.is_replaced => {
+            if file.is_changed() {
+                versions::note_changed(ctx, &file.name, &known(&file.name), before, after);
+            }
+        }
+        (_, Some(after), _) => versions::note(ctx, &file.name, after),
+        (Some(_), None, _) => ctx.forget_version(&file.name),
+        (None, None, _) => {}
+    }
 }
 
 /// The files that parsed and do not any more; an error where a hunk was placed by overlooking something.
@@ -128,6 +183,7 @@ fn broken(ctx: &Context, plan: &Plan) -> Result<Vec<String>, ToolError> {
             continue;
         };
         let found = match file.step {
+            _ if file.since.is_some() => FoundBy::Overlooking(versions::SINCE),
             Some(step) if step > Step::LineEndings => FoundBy::Overlooking(step.word()),
             _ => FoundBy::Exactly,
         };
@@ -161,10 +217,14 @@ fn look(ctx: &Context, patch: &Patch) -> Result<World, ToolError> {
                 if is_link(&**workspace, &path, &name)? {
                     world.links.insert(spelling.to_owned());
                 }
+                let stat = file.stat.clone();
                 let found = match world.files.contains_key(&name) {
                     true => None,
                     false => Some(read(file, &mut room)?),
                 };
+                if let Some(Existed::File { bytes, .. }) = &found {
+                    world.known.insert(name.clone(), Knowledge::of(ctx, &stat, bytes));
+                }
                 (name, found)
             }
             Err(error) if error.code() == Code::FileNotFound => {

@@ -137,6 +137,7 @@ fn delete(ctx: &Context, args: &Args) -> Result<Output<Data>, ToolError> {
     if let Some(seen) = ctx.extra().get::<Seen>().filter(|_| !ctx.is_dry_run()) {
         seen.forget(&name);
     }
+    ctx.forget_version(&name);
     let shown = one_line(&name);
     let mut text = match (kind, size) {
         ("file", Some(size)) => format!("{shown}: removed, {size} bytes"),

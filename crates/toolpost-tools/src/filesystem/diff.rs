@@ -27,6 +27,8 @@ pub(crate) struct Diff {
     pub(crate) added: usize,
     /// Lines that are gone.
     pub(crate) removed: usize,
+    /// Whether the text does not have all of it.
+    pub(crate) is_cut: bool,
 }
 
 impl Diff {
@@ -60,7 +62,7 @@ impl Diff {
             0 => unified.to_string(),
             _ => shifted(unified, [&before, &after], skipped),
         };
-        Diff { text, added, removed }
+        Diff { text, added, removed, is_cut: false }
     }
 
     /// A change that is too large to be compared: the beginnings of what goes and of what comes.
@@ -78,7 +80,7 @@ impl Diff {
             }
         }
         text.push_str("(diff cut: the change is too large to be compared line by line)\n");
-        Diff { text, added, removed }
+        Diff { text, added, removed, is_cut: true }
     }
 
     /// The two names as the head of a diff has them.
@@ -99,6 +101,7 @@ impl Diff {
             let end = text[..end].rfind('\n').map_or(end, |at| at + 1);
             let left_out = text[end..].lines().count();
             text.truncate(end);
+            self.is_cut = true;
             text.push_str(&format!("(diff cut: {left_out} more lines)\n"));
         }
     }

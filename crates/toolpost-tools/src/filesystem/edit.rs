@@ -3,6 +3,7 @@
 //! The turn to change the file is the executor's to give; whether a place is the one meant is the ladder's to say.
 
 mod failure;
+mod stale;
 
 use super::diff::Diff;
 use super::effort::Effort;
@@ -13,6 +14,7 @@ use super::omission;
 use super::parsed::{self, FoundBy};
 use super::redacted;
 use super::text::{self, Text};
+use super::versions::{self, Knowledge, MergedData, Since};
 use crate::one_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -81,6 +83,9 @@ pub struct Data {
     hash: String,
     /// Whether the file is new.
     created: bool,
+    /// What was changed since the session has read the file, where the change was merged with that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    merged: Option<MergedData>,
     /// What to look at in the diff: an exact match that begins or ends inside a word.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
@@ -128,21 +133,32 @@ fn edit(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
         return create(ctx, &args.file_path, edits);
     }
     let (stat, bytes) = text::bytes(ctx, &args.file_path)?;
-    let name = stat.name;
+    let name = stat.name.clone();
     text::check_hash(&name, &bytes, args.expected_hash.as_deref())?;
     // Whether the model has seen the rest of the file does not matter: the place is found in what is there now.
     let is_noted = ctx.extra().get::<Seen>().is_some_and(|seen| seen.is_noted(&name));
+    let known = Knowledge::of(ctx, &stat, &bytes);
     let before = Text::of(Cow::Owned(bytes), &name)?;
     let edits = plain(edits, &before.text)?;
     let effort = Effort::of(ctx);
-    let mark = if before.has_mark() { Mark::Has } else { Mark::HasNot };
-    let edited =
-        apply(ctx, &effort, &name, Cow::Borrowed(&before.text), mark, &edits).map_err(
-            |error| match before.encode(&before.text, &name) {
-                Ok(bytes) => error.with("hash", text::hash(&bytes)),
-                Err(_) => error,
-            },
-        )?;
+    let mark = Mark::of(&before);
+    let edited = apply(ctx, &effort, &name, Cow::Borrowed(&before.text), mark, &edits);
+    // Whoever names the hash of what is there now does not speak of an older version.
+    let base = known.base().filter(|_| args.expected_hash.is_none());
+    let edited = match base {
+        Some(base) => stale::merged_if_stale(
+            ctx,
+            &effort,
+            &stale::File { name: &name, base, now: &before },
+            &edits,
+            edited,
+        ),
+        None => edited,
+    };
+    let edited = edited.map_err(|error| match before.encode(&before.text, &name) {
+        Ok(bytes) => error.with("hash", text::hash(&bytes)),
+        Err(_) => error,
+    })?;
     if edited.text == before.text {
         return Err(failure::no_change(ctx, &WorkspacePath::new(name), None));
     }
@@ -152,18 +168,24 @@ fn edit(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
         true => Diff::between(&name, Some(&before.text), Some(&edited.text)),
         false => Diff::between(&name, Some(&shown(&before.text)), Some(&shown(&edited.text))),
     };
-    let Edited { text, steps, places, mut notes } = edited;
-    notes.extend(parsed::check(ctx, &name, &before.text, &text, found_by(&steps))?);
+    let Edited { text, steps, places, mut notes, since } = edited;
+    let found = if since.is_some() { FoundBy::Overlooking(versions::SINCE) } else { found_by(&steps) };
+    notes.extend(parsed::check(ctx, &name, &before.text, &text, found)?);
     let after = before.encode_owned(text.into_owned(), &name)?;
     effort.check()?;
     ctx.checkpoint()?;
     ctx.workspace().write(&args.file_path, &after)?;
     let hash = ctx.hash_of(&name, &after);
     if is_noted {
-        let known = ctx.hash_of(&name, &before.bytes(&name)?);
-        text::note_changed(ctx, &name, &known, &hash);
+        let hash_before = ctx.hash_of(&name, &before.bytes(&name)?);
+        text::note_changed(ctx, &name, &hash_before, &hash);
     }
-    let mut output = output(&name, Made { steps, places, notes }, &diff, hash, Existed::Yes);
+    match &since {
+        // What was changed since is shown with the result.
+        Some(since) if !since.diff.is_cut => versions::note(ctx, &name, &after),
+        _ => versions::note_changed(ctx, &name, &known, &before.bytes(&name)?, &after),
+    }
+    let mut output = output(&name, Made { steps, places, notes, since }, &diff, hash, Existed::Yes);
     if stat.has_other_names {
         output.text.push_str(OTHER_NAMES);
     }
@@ -258,12 +280,27 @@ enum Mark {
     HasNot,
 }
 
+impl Mark {
+    fn of(text: &Text) -> Mark {
+        if text.has_mark() { Mark::Has } else { Mark::HasNot }
+    }
+}
+
 /// A text after all its changes.
 struct Edited<'a> {
     text: Cow<'a, str>,
     steps: Vec<Step>,
     places: usize,
     notes: Vec<String>,
+    /// What the changes were merged with.
+    since: Option<Since>,
+}
+
+impl Edited<'_> {
+    /// Whether every place was found exactly.
+    fn is_exact(&self) -> bool {
+        self.steps.iter().all(|step| *step <= Step::LineEndings)
+    }
 }
 
 fn apply<'a>(
@@ -312,7 +349,7 @@ fn apply<'a>(
         places += found.len();
         text = Cow::Owned(after);
     }
-    Ok(Edited { text, steps, places, notes })
+    Ok(Edited { text, steps, places, notes, since: None })
 }
 
 /// The text with all places replaced, in one pass. The ladder has seen to it that the size is bounded.
@@ -347,8 +384,9 @@ fn create(ctx: &Context, path: &WorkspacePath, edits: Vec<Replacement>) -> Resul
     let written = ctx.workspace().write(path, edited.text.as_bytes())?;
     let hash = ctx.hash_of(&written.name, edited.text.as_bytes());
     text::note_known(ctx, &written.name, &hash);
-    let Edited { steps, places, notes, .. } = edited;
-    Ok(output(&written.name, Made { steps, places, notes }, &diff, hash, Existed::No))
+    versions::note(ctx, &written.name, edited.text.as_bytes());
+    let Edited { steps, places, notes, since, .. } = edited;
+    Ok(output(&written.name, Made { steps, places, notes, since }, &diff, hash, Existed::No))
 }
 
 /// Whether there was a file before.
@@ -363,15 +401,17 @@ struct Made {
     steps: Vec<Step>,
     places: usize,
     notes: Vec<String>,
+    since: Option<Since>,
 }
 
 fn output(name: &str, made: Made, diff: &Diff, hash: String, existed: Existed) -> Output<Data> {
-    let Made { steps, places, notes } = made;
+    let Made { steps, places, notes, since } = made;
     let created = existed == Existed::No;
     let mut tolerant: Vec<Step> = steps.iter().copied().filter(|step| *step != Step::Exact).collect();
     tolerant.dedup();
     let matched = match tolerant.as_slice() {
         _ if created => "created".to_owned(),
+        _ if let Some(since) = &since => since.merged(),
         [] => "matched: exact".to_owned(),
         steps => {
             let words: Vec<&str> = steps.iter().map(|step| step.word()).collect();
@@ -384,8 +424,11 @@ fn output(name: &str, made: Made, diff: &Diff, hash: String, existed: Existed) -
     };
     let shown = one_line(name);
     let noted: String = notes.iter().map(|note| format!("; {note}: check the diff")).collect();
-    let text =
+    let mut text =
         format!("{shown}: +{} -{}{several} ({matched}{noted})\n{}", diff.added, diff.removed, diff.shown());
+    if let Some(since) = &since {
+        text.push_str(&format!("changed since it was read:\n{}", since.diff.shown()));
+    }
     let data = Data {
         path: name.to_owned(),
         diff: diff.text.clone(),
@@ -395,6 +438,7 @@ fn output(name: &str, made: Made, diff: &Diff, hash: String, existed: Existed) -
         removed: diff.removed,
         hash,
         created,
+        merged: since.as_ref().map(MergedData::of),
         notes,
     };
     Output::new(name, text, data)

@@ -6,6 +6,7 @@
 use super::diff::Diff;
 use super::helper::{Bounds, Helper};
 use super::text::{self, Text};
+use super::versions::{self, Knowledge};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -112,7 +113,7 @@ async fn format(ctx: &Context, formatter: &Formatter, file: &str) -> Result<Opti
     let path = WorkspacePath::new(file);
     let opened = path.clone();
     let (stat, bytes) = ctx.blocking(move |ctx| text::bytes(ctx, &opened)).await.map_err(said)?;
-    let name = stat.name;
+    let name = stat.name.clone();
     let before = Text::decode(&bytes, &name).map_err(said)?;
     let (folder, sandbox) = place(ctx).await;
     let mut helper = formatter.helper.clone();
@@ -136,7 +137,15 @@ async fn format(ctx: &Context, formatter: &Formatter, file: &str) -> Result<Opti
     }
     let new = before.encode(&after, &name).map_err(said)?;
     let (hash, length) = (text::hash(&new), new.len());
-    ctx.blocking_in_pool(move |ctx| ctx.workspace().write(&path, &new)).await.map_err(said)?;
+    let written = name.clone();
+    let old = bytes.clone();
+    let write = move |ctx: &Context| {
+        let known = Knowledge::of(ctx, &stat, &old);
+        ctx.workspace().write(&path, &new)?;
+        versions::note_changed(ctx, &written, &known, &old, &new);
+        Ok(())
+    };
+    ctx.blocking_in_pool(write).await.map_err(said)?;
     text::note_changed(ctx, &name, &text::hash(&bytes), &hash);
     let diff = Diff::between(&name, Some(&before.text), Some(&after));
     Ok(Some(Done { diff, hash, bytes: length }))

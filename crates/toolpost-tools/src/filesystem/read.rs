@@ -11,14 +11,14 @@ mod notebook;
 pub(super) mod pdf;
 mod remote;
 
-use crate::filesystem::Helper;
+use crate::filesystem::{Helper, versions};
 use encoding::Encoding;
 use lines::{Page, Wanted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::io::{Cursor, Read as _};
 use toolpost_core::access::ResourceKind;
-use toolpost_core::host::{HANDLE_PREFIX, Seen};
+use toolpost_core::host::{FileMark, HANDLE_PREFIX, Seen};
 use toolpost_core::store::StoredFile;
 use toolpost_core::tool::OutputBudget;
 use toolpost_core::workspace::{File, Kind, Stat};
@@ -128,7 +128,7 @@ impl Tool for Read {
         let remote = remote::open(ctx, &args.file_path).await?;
         let work = move |ctx: &Context| {
             let found = match remote {
-                Some(file) => read(ctx, file, &args),
+                Some(file) => read(ctx, file, &args, Origin::Elsewhere),
                 None => find(ctx, &args),
             };
             found.map(|found| (args, found))
@@ -179,7 +179,7 @@ fn find(ctx: &Context, args: &Args) -> Result<Found, ToolError> {
                 _ => Err(error),
             }
         }
-        file => read(ctx, file?, args),
+        file => read(ctx, file?, args, if is_handle { Origin::Elsewhere } else { Origin::Workspace }),
     }
 }
 
@@ -204,20 +204,35 @@ pub(crate) fn read_stored(
         has_other_names: false,
     };
     let (Found::Pdf(mut output, _) | Found::Other(mut output)) =
-        read(ctx, File { stat, reader: Box::new(Cursor::new(content)) }, &args)?;
+        read(ctx, File { stat, reader: Box::new(Cursor::new(content)) }, &args, Origin::Elsewhere)?;
     if offset == 0 {
         note_first(ctx, &mut output.text);
     }
     Ok(output)
 }
 
-fn read(ctx: &Context, mut file: File, args: &Args) -> Result<Found, ToolError> {
+/// Where the bytes that are read come from.
+#[derive(Clone, Copy, PartialEq)]
+enum Origin {
+    /// A file that tools can change.
+    Workspace,
+    Elsewhere,
+}
+
+fn read(ctx: &Context, mut file: File, args: &Args, origin: Origin) -> Result<Found, ToolError> {
+    let most_kept = if origin == Origin::Workspace { ctx.largest_version() } else { 0 };
+    let is_noted = origin == Origin::Workspace && ctx.keeps_versions();
     let mut head = vec![0; lines::room(file.stat.size, 64 << 10)];
     let filled = fill(&mut file, &mut head)?;
     let is_whole = filled < head.len();
     head.truncate(filled);
     if let Some(media_type) = attached::media_type(&head) {
-        return attached::attachment(ctx, file, media_type);
+        let stat = file.stat.clone();
+        let found = attached::attachment(ctx, file, media_type)?;
+        if is_noted {
+            ctx.note_version(&stat.name, versions::stamp(&stat), None);
+        }
+        return Ok(found);
     }
     let encoding = Encoding::guess(&head).ok_or_else(|| is_binary(&file, &head))?;
     if notebook::is_named_so(&file.stat.name) && file.stat.size <= notebook::MOST_BYTES {
@@ -228,6 +243,9 @@ fn read(ctx: &Context, mut file: File, args: &Args) -> Result<Found, ToolError> 
         }
         ctx.checkpoint()?;
         if let Some(output) = notebook::shown(ctx, &file.stat.name, &bytes, args) {
+            if is_noted && output.is_ok() {
+                versions::note(ctx, &file.stat.name, &bytes);
+            }
             return output.map(Found::Other);
         }
         // It has another content than its name says: it is shown as it is.
@@ -237,7 +255,8 @@ fn read(ctx: &Context, mut file: File, args: &Args) -> Result<Found, ToolError> 
     let File { stat, reader } = file;
     // At the end already, there is nothing more to ask for.
     let rest = reader.take(if is_whole || head.len() > filled { 0 } else { u64::MAX });
-    let page = lines::page(ctx, Cursor::new(head).chain(rest), stat.size, encoding, &wanted)
+    let mut bytes = versions::KeepingReader::new(Cursor::new(head).chain(rest), stat.size, most_kept);
+    let page = lines::page(ctx, &mut bytes, stat.size, encoding, &wanted)
         .map_err(|error| error.named(&stat.name))?;
     if page.lines == 0 && wanted.first > 1 {
         return Err(past_the_end(ctx, &stat.name, "lines", page.total.unwrap_or(0), wanted.first));
@@ -257,6 +276,12 @@ fn read(ctx: &Context, mut file: File, args: &Args) -> Result<Found, ToolError> 
         hash: page.hash,
         unchanged: false,
     };
+    if is_noted {
+        match &data.hash {
+            Some(hash) => ctx.note_version(&stat.name, FileMark::Hash(hash.clone()), bytes.kept()),
+            None => ctx.note_version(&stat.name, versions::stamp(&stat), None),
+        }
+    }
     if let Some(seen) = ctx.extra().get::<Seen>() {
         let is_whole = wanted.first == 1 && data.next_offset.is_none() && data.cut_lines == 0;
         if let Some(hash) = data.hash.as_deref().filter(|_| is_whole) {

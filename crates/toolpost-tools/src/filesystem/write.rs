@@ -8,6 +8,7 @@ use super::format::Changed;
 use super::omission;
 use super::redacted;
 use super::text::{self, Text};
+use super::versions::{self, Knowledge, Overrides, Stale};
 use crate::one_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use std::time::{Duration, Instant};
 use toolpost_core::access::ResourceKind;
 use toolpost_core::host::Seen;
-use toolpost_core::workspace::OldContent;
+use toolpost_core::workspace::{OldContent, Stat};
 use toolpost_core::{Capability, Code, Context, Output, Spec, Tool, ToolError, WorkspacePath};
 
 /// A file of so many bytes is shown whole where it was not seen before.
@@ -59,9 +60,16 @@ pub struct Data {
     removed: usize,
     /// SHA-256 of the file now.
     hash: String,
+    /// Whether there was a file that this session had not read.
+    #[serde(skip_serializing_if = "is_false")]
+    unread: bool,
     /// `crlf` or `lf` where the line endings of the content were changed to those of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     line_endings: Option<String>,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl Changed for Data {
@@ -104,29 +112,38 @@ fn write(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
         None => ctx.workspace().name(&args.file_path)?,
     };
     check_expected(&name, old.as_ref(), args.expected_hash.as_deref())?;
-    let stale = match args.expected_hash {
-        Some(_) => None,
-        None => old.as_ref().and_then(|old| unseen(ctx, old)),
+    let (is_unread, stale) = match old.as_ref().filter(|_| args.expected_hash.is_none()) {
+        Some(old) => {
+            let known = old.knowledge(ctx);
+            (matches!(known, Knowledge::Unseen), unseen(ctx, old, known))
+        }
+        None => (false, None),
     };
     let mut new = New::of(ctx, name, old, &args.content, args.file_path)?;
     ctx.checkpoint()?;
     if !new.data.unchanged {
-        if let Some((stale, shown)) = stale {
-            // What is shown with the refusal is known, so that the next try is one of somebody who knows it.
-            shown.iter().for_each(|hash| text::note_known(ctx, &new.data.path, hash));
-            return Err(stale);
+        if let Some(stale) = stale {
+            if let Some(bytes) = new.replaced.as_deref().filter(|_| stale.is_shown) {
+                // What is shown with the refusal is known, so that the next try is one of somebody who knows it.
+                text::note_known(ctx, &new.data.path, &text::hash(bytes));
+                versions::note(ctx, &new.data.path, bytes);
+            }
+            return Err(stale.error);
         }
+        new.data.unread = is_unread;
         text::note_new_folders(ctx, &new.path)?;
         ctx.workspace().write(&new.path, &new.bytes)?;
     }
     new.data.hash = ctx.hash_of(&new.data.path, &new.bytes);
     text::note_known(ctx, &new.data.path, &new.data.hash);
+    versions::note(ctx, &new.data.path, &new.bytes);
     Ok(Output::new(new.data.path.clone(), new.text(ctx.is_dry_run()), new.data))
 }
 
 /// What is there now.
 struct Old {
     name: String,
+    stat: Stat,
     /// All bytes, the first ones of a file that is too large to look at, or none of one that is withheld.
     bytes: Vec<u8>,
     is_whole: bool,
@@ -141,16 +158,25 @@ impl Old {
             Err(error) if error.code() == Code::FileNotFound => return Ok(None),
             Err(error) => return Err(error),
         };
-        let name = replaced.stat.name;
+        let (name, stat) = (replaced.stat.name.clone(), replaced.stat);
         let file = match replaced.content {
             OldContent::Readable(file) => file,
             OldContent::Withheld(why) => {
-                return Ok(Some(Old { name, bytes: Vec::new(), is_whole: false, withheld: Some(why) }));
+                let withheld = Some(why);
+                return Ok(Some(Old { name, stat, bytes: Vec::new(), is_whole: false, withheld }));
             }
         };
         let is_whole = file.stat.size <= text::MAX_BYTES;
         let bytes = text::head(file, if is_whole { text::MAX_BYTES } else { 64 * 1024 })?;
-        Ok(Some(Old { name, bytes, is_whole, withheld: None }))
+        Ok(Some(Old { name, stat, bytes, is_whole, withheld: None }))
+    }
+
+    /// What the session knows of it.
+    fn knowledge(&self, ctx: &Context) -> Knowledge {
+        match self.is_whole {
+            true => Knowledge::of(ctx, &self.stat, &self.bytes),
+            false => Knowledge::of_unread(ctx, &self.stat),
+        }
     }
 
     /// Its text, unless it is none: then it is replaced as it is.
@@ -215,28 +241,40 @@ fn check_expected(name: &str, old: Option<&Old>, expected: Option<&str>) -> Resu
     }
 }
 
-/// The refusal to overwrite what the model does not know as it is now, with what it has to know, and the hash of what it
-/// shows whole; nothing outside of a kernel run, where nobody keeps account of that.
-fn unseen(ctx: &Context, old: &Old) -> Option<(ToolError, Option<String>)> {
-    let seen = ctx.extra().get::<Seen>()?;
+/// The refusal to overwrite what others have changed since the session has read it. In a kernel run, where we own the
+/// transcript, also of what the model does not know as it is now, with what it has to know.
+fn unseen(ctx: &Context, old: &Old, known: Knowledge) -> Option<Stale> {
     let name = &old.name;
+    let seen = ctx.extra().get::<Seen>();
+    let is_known = |seen: &Seen| old.is_whole && seen.is_known(name, &text::hash(&old.bytes));
+    if seen.as_deref().is_some_and(is_known) {
+        return None;
+    }
+    if let Knowledge::Stale(known) = known {
+        return Some(match old.is_whole {
+            true => Stale::of(ctx, name, &known, &old.bytes, Overrides::ByHash),
+            false => Stale::unread(name, old.withheld.as_ref()),
+        });
+    }
+    seen?;
+    let refused = |message| Stale {
+        error: ToolError::new(Code::StaleFile, message).with("path", name.as_str()),
+        is_shown: false,
+    };
     if let Some(why) = &old.withheld {
         let message = format!(
             "`{name}` exists, and what it holds may not be seen here, so it is not overwritten; leave it as it is, or \
              have its reading allowed: {}",
             why.message()
         );
-        return Some((ToolError::new(Code::StaleFile, message).with("path", name.as_str()), None));
+        return Some(refused(message));
     }
     if !old.is_whole {
         let message =
             format!("`{name}` is too large to have been seen as it is now; delete it first, or edit it");
-        return Some((ToolError::new(Code::StaleFile, message).with("path", name.as_str()), None));
+        return Some(refused(message));
     }
     let hash = text::hash(&old.bytes);
-    if seen.is_known(name, &hash) {
-        return None;
-    }
     let text = Text::decode(&old.bytes, name).ok().map(|text| text.text);
     let error = |shown: &str| {
         let message = format!(
@@ -246,11 +284,12 @@ fn unseen(ctx: &Context, old: &Old) -> Option<(ToolError, Option<String>)> {
     };
     Some(match text {
         Some(text) if text.len() <= SHOWN_BYTES => {
-            (error(&format!(":\n{text}")).with("text", text), Some(hash))
+            Stale { error: error(&format!(":\n{text}")).with("text", text), is_shown: true }
         }
         _ => {
             let spelled = ctx.spelled("expectedHash", hash.as_str());
-            (error(&spelled.map_or_else(String::new, |hash| format!(", with `{hash}`"))), None)
+            let with = spelled.map_or_else(String::new, |hash| format!(", with `{hash}`"));
+            Stale { error: error(&with), is_shown: false }
         }
     })
 }
@@ -259,6 +298,8 @@ fn unseen(ctx: &Context, old: &Old) -> Option<(ToolError, Option<String>)> {
 struct New {
     path: WorkspacePath,
     bytes: Vec<u8>,
+    /// All that was there before.
+    replaced: Option<Vec<u8>>,
     diff: Diff,
     /// Why the old content is not shown.
     withheld: Option<ToolError>,
@@ -316,11 +357,15 @@ impl New {
             removed: diff.removed,
             // Known when it is written.
             hash: String::new(),
+            unread: false,
             line_endings: line_endings.map(str::to_owned),
             path: name,
         };
-        let withheld = old.and_then(|old| old.withheld);
-        Ok(New { path, bytes, diff, withheld, data })
+        let (withheld, replaced) = match old {
+            Some(old) => (old.withheld, old.is_whole.then_some(old.bytes)),
+            None => (None, None),
+        };
+        Ok(New { path, bytes, replaced, diff, withheld, data })
     }
 
     fn text(&self, is_dry_run: bool) -> String {
@@ -334,6 +379,9 @@ impl New {
         };
         if let (false, Some(endings)) = (data.unchanged, &data.line_endings) {
             text.push_str(&format!(" (line endings made {} as they were)", endings.to_uppercase()));
+        }
+        if data.unread {
+            text.push_str("\n(this session had not read what was there before)");
         }
         if let Some(why) = &self.withheld {
             text.push_str(&format!("\n(the old content is not shown: {})", why.message()));

@@ -5,6 +5,7 @@ use super::content::Content;
 use super::patch::{Change, Existing, FilePatch, Hunk, HunkLine, Patch, Source, Target};
 use crate::filesystem::effort::Effort;
 use crate::filesystem::ladder::Step;
+use crate::filesystem::versions::{self, Knowledge, Since};
 use crate::filesystem::{omission, redacted};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -19,6 +20,8 @@ pub(super) struct World {
     /// Spellings that are links to the file.
     pub(super) links: HashSet<String>,
     pub(super) files: BTreeMap<String, Existed>,
+    /// What the session knows of the files.
+    pub(super) known: HashMap<String, Knowledge>,
     /// What is not shown of the files.
     pub(super) redactor: Arc<Redactor>,
 }
@@ -45,8 +48,10 @@ pub(super) struct Planned {
     pub(super) moved_from: Option<String>,
     /// The most forgiving step that was needed to place a hunk.
     pub(super) step: Option<Step>,
+    /// What was changed since the session has read the file, where hunks for that version were merged with it.
+    pub(super) since: Option<Since>,
     /// Whether this patch put another file here, so that what the name held before is gone or elsewhere.
-    is_replaced: bool,
+    pub(super) is_replaced: bool,
     missing: Option<ToolError>,
 }
 
@@ -54,6 +59,13 @@ impl Planned {
     pub(super) fn is_changed(&self) -> bool {
         self.before != self.after
     }
+}
+
+/// What hunks have made of a file.
+struct Patched {
+    content: Arc<[u8]>,
+    step: Option<Step>,
+    since: Option<Since>,
 }
 
 /// Every file of the patch, in the order in which it names them.
@@ -151,6 +163,7 @@ impl<'a> Draft<'a> {
             mode,
             moved_from: None,
             step: None,
+            since: None,
             is_replaced: false,
             missing,
         });
@@ -182,8 +195,7 @@ impl<'a> Draft<'a> {
                 self.check_no_link(at, file)?;
                 let old = self.content(at, file)?;
                 if !hunks.is_empty() {
-                    let (left, _) = self.hunks(at, &old, hunks)?;
-                    if !left.is_empty() {
+                    if !self.hunks(at, &old, hunks)?.content.is_empty() {
                         return Err(more_than_deleted(&self.files[at].name, file));
                     }
                 }
@@ -197,10 +209,10 @@ impl<'a> Draft<'a> {
                     }
                     _ => self.content(at, file)?,
                 };
-                let (new, step) = self.hunks(at, &old, hunks)?;
+                let new = self.hunks(at, &old, hunks)?;
                 match to {
-                    None => self.set(at, new, step),
-                    Some(to) => self.place(at, to, file, new, step)?,
+                    None => self.set(at, new),
+                    Some(to) => self.place(at, to, file, new)?,
                 }
             }
         }
@@ -235,22 +247,74 @@ impl<'a> Draft<'a> {
         }
     }
 
-    fn hunks(
-        &self,
-        at: usize,
-        old: &Arc<[u8]>,
-        hunks: &[Hunk],
-    ) -> Result<(Arc<[u8]>, Option<Step>), ToolError> {
+    fn hunks(&self, at: usize, old: &Arc<[u8]>, hunks: &[Hunk]) -> Result<Patched, ToolError> {
         if hunks.is_empty() {
-            return Ok((old.clone(), None));
+            return Ok(Patched { content: old.clone(), step: None, since: None });
         }
         let name = &self.files[at].name;
         let content = Content::decode(name, old)?;
-        let hunks = &*self.restored(name, hunks, content.text())?;
-        let Applied { text, step } = apply::apply(self.effort, name, content.text(), hunks)?;
+        let tried = self.applied(name, content.text(), hunks);
+        // What this patch has made of a file already was made of what is there now.
+        let is_untouched = self.files[at].before.as_ref().is_some_and(|before| Arc::ptr_eq(before, old));
+        let base = self.world.known.get(name).and_then(Knowledge::base).filter(|_| is_untouched);
+        let (Applied { text, step }, since) = match base {
+            Some(base) => self.merged_if_stale(name, base, content.text(), hunks, tried)?,
+            None => (tried?, None),
+        };
         redacted::check(&self.world.redactor, name, content.text(), &text)?;
         omission::check(self.effort, name, &[content.text()], &text)?;
-        Ok((content.encode(name, text)?.into(), Some(step)))
+        Ok(Patched { content: content.encode(name, text)?.into(), step: Some(step), since })
+    }
+
+    fn applied(&self, name: &str, text: &str, hunks: &[Hunk]) -> Result<Applied, ToolError> {
+        apply::apply(self.effort, name, text, &self.restored(name, hunks, text)?)
+    }
+
+    /// What comes of hunks that were tried on what is there now. Where they do not fit it exactly, but fit what the session has
+    /// read, they were made for that.
+    fn merged_if_stale(
+        &self,
+        name: &str,
+        base: &[u8],
+        now: &str,
+        hunks: &[Hunk],
+        tried: Result<Applied, ToolError>,
+    ) -> Result<(Applied, Option<Since>), ToolError> {
+        let is_open = match &tried {
+            Ok(applied) => applied.step > Step::LineEndings,
+            Err(error) => matches!(error.code(), Code::NoMatch | Code::AmbiguousMatch),
+        };
+        let base = if is_open { Content::decode(name, base).ok() } else { None };
+        let mine = base.as_ref().and_then(|base| self.applied(name, base.text(), hunks).ok());
+        let (Some(base), Some(mine)) = (base, mine.filter(|mine| mine.step <= Step::LineEndings)) else {
+            return Ok((tried?, None));
+        };
+        if mine.text == base.text() {
+            return Ok((tried?, None));
+        }
+        let refusal = |message: String| ToolError::new(Code::NoMatch, message).with("path", name);
+        let shown = |text: &str| self.world.redactor.redact_lines(text).into_owned();
+        let since = || Since::shown(&shown, name, base.text(), now);
+        match versions::merged(base.text(), &mine.text, now) {
+            Ok(merged) if merged == now => {
+                let is_said = |error: &ToolError| error.details().get("alreadyApplied") == Some(&true.into());
+                let message = format!(
+                    "`{name}` has the new lines already: somebody has made the same change since this session read it, and nothing \
+                     was written; leave these hunks out"
+                );
+                Err(tried
+                    .err()
+                    .filter(is_said)
+                    .unwrap_or_else(|| refusal(message).with("alreadyApplied", true)))
+            }
+            Ok(text) => Ok((Applied { text, step: mine.step }, Some(since()))),
+            Err(why) => {
+                let message =
+                    format!("the old lines of `{name}` are only in the version that this session has read");
+                let error = tried.err().unwrap_or_else(|| refusal(message));
+                Err(versions::unmergeable(error, name, &why, &since()))
+            }
+        }
     }
 
     /// The hunks with the values of the file for their marks.
@@ -278,30 +342,24 @@ impl<'a> Draft<'a> {
         Ok(restored)
     }
 
-    fn set(&mut self, at: usize, content: Arc<[u8]>, step: Option<Step>) {
+    fn set(&mut self, at: usize, new: Patched) {
         let file = &mut self.files[at];
-        file.after = Some(content);
-        file.step = file.step.max(step);
+        file.after = Some(new.content);
+        file.step = file.step.max(new.step);
+        file.since = file.since.take().or(new.since);
     }
 
     /// Puts the content under another name.
-    fn place(
-        &mut self,
-        at: usize,
-        to: &Target,
-        file: &FilePatch,
-        content: Arc<[u8]>,
-        step: Option<Step>,
-    ) -> Result<(), ToolError> {
+    fn place(&mut self, at: usize, to: &Target, file: &FilePatch, new: Patched) -> Result<(), ToolError> {
         let target = self.at(&to.path);
         if target == at {
-            self.set(at, content, step);
+            self.set(at, new);
             return Ok(());
         }
         if to.source == Source::Moves {
             self.check_no_link(at, file)?;
         }
-        self.check_free(target, to.onto, file, &content)?;
+        self.check_free(target, to.onto, file, &new.content)?;
         let mut moved_from = None;
         if to.source == Source::Moves {
             let source = &mut self.files[at];
@@ -313,8 +371,9 @@ impl<'a> Draft<'a> {
         }
         let inherited = self.files[at].step;
         let target = &mut self.files[target];
-        target.after = Some(content);
-        target.step = target.step.max(step).max(inherited);
+        target.after = Some(new.content);
+        target.step = target.step.max(new.step).max(inherited);
+        target.since = new.since;
         target.moved_from = moved_from;
         target.is_replaced = true;
         Ok(())

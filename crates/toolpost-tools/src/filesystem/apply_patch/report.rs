@@ -4,6 +4,7 @@ use super::plan::{Plan, Planned};
 use crate::filesystem::diff::Diff;
 use crate::filesystem::effort::Effort;
 use crate::filesystem::ladder::Step;
+use crate::filesystem::versions::MergedData;
 use crate::one_line;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -65,6 +66,9 @@ pub(super) struct FileData {
     /// What was overlooked to find the places, where they are not exact.
     #[serde(skip_serializing_if = "Option::is_none")]
     step: Option<String>,
+    /// What was changed since the session has read the file, where the patch was merged with that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    merged: Option<MergedData>,
 }
 
 /// Tells what a plan changes.
@@ -73,6 +77,7 @@ pub(super) fn report(effort: &Effort, plan: &Plan, redactor: &Redactor) -> Resul
     let moved: HashSet<&str> =
         plan.files.iter().filter_map(|file| moved_from(plan, file)).map(|from| from.name.as_str()).collect();
     let (mut files, mut text, mut diff) = (Vec::new(), String::new(), String::new());
+    let mut diffs_since = String::new();
     for file in &plan.files {
         let is_moved_away = file.after.is_none() && moved.contains(file.name.as_str());
         if !file.is_changed() || is_moved_away {
@@ -81,6 +86,10 @@ pub(super) fn report(effort: &Effort, plan: &Plan, redactor: &Redactor) -> Resul
         effort.check()?;
         let (data, part) = one(plan, file, redactor, deadline);
         text.push_str(&line(&data));
+        if let Some(since) = &file.since {
+            text.push_str(&format!("  ({})\n", since.merged()));
+            diffs_since.push_str(&format!("changed since it was read:\n{}", since.diff.shown()));
+        }
         files.push(data);
         // What is left out of the text as well is not shown anywhere, only counted.
         if diff.len() <= MOST_SHOWN {
@@ -94,7 +103,7 @@ pub(super) fn report(effort: &Effort, plan: &Plan, redactor: &Redactor) -> Resul
         [file] => file.path.clone(),
         files => format!("{} files", files.len()),
     };
-    let text = format!("{text}\n{diff}");
+    let text = format!("{text}\n{diff}{diffs_since}");
     let diff_cut = diff.len() > MOST_DIFF;
     if diff_cut {
         let end = (0..=MOST_DIFF).rev().find(|at| diff.is_char_boundary(*at)).unwrap_or(0);
@@ -125,6 +134,7 @@ fn one(plan: &Plan, file: &Planned, redactor: &Redactor, deadline: Instant) -> (
         added: diff.added,
         removed: diff.removed,
         step: file.step.filter(|step| *step > Step::LineEndings).map(|step| step.word().to_owned()),
+        merged: file.since.as_ref().map(MergedData::of),
     };
     (data, diff.text)
 }

@@ -85,4 +85,5 @@ fn gone(ctx: &Context, name: &str, kind: Kind) {
     if let Some(seen) = ctx.extra().get::<Seen>().filter(|_| !ctx.is_dry_run()) {
         seen.forget(name);
     }
+    ctx.forget_version(name);
 }
