@@ -25,6 +25,7 @@ pub use tools::ToolChoice;
 use head::Head;
 use reader::Reader;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use toolpost_core::Policy;
 use toolpost_core::model::Thinking;
 use toolpost_core::text::{Source, hex};
@@ -76,6 +77,8 @@ pub struct AgentFile {
     pub instructions_at: Option<At>,
     /// Where `model` stands, if it does.
     pub model_at: Option<At>,
+    /// Where the `model` of each of its own tools stands, by the tool's name.
+    pub tool_models_at: BTreeMap<String, At>,
     /// The steps of the script model, as they stand in the file.
     pub script: Option<Node>,
     /// Whether the file says that the agent is not to be used.

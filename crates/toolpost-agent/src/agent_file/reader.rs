@@ -8,6 +8,7 @@ use super::policy::Narrowing;
 use super::problem::{Problem, Severity};
 use super::yaml::short;
 use super::{AgentFile, Loaded, tools};
+use std::collections::BTreeMap;
 use toolpost_core::model::Thinking;
 use toolpost_core::text::{misspelling_of, nearest};
 
@@ -139,6 +140,7 @@ impl<'a> Reader<'a> {
                 .collect(),
             instructions_at: None,
             model_at: None,
+            tool_models_at: BTreeMap::new(),
             script: None,
             is_disabled: false,
             instruction: body,

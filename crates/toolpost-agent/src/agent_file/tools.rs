@@ -244,6 +244,9 @@ fn define(reader: &mut Reader<'_>, node: &Node, index: usize, agent: &mut AgentF
         let message = format!("the tool `{}` is defined twice; the second one is left out", tool.name);
         return reader.left_out(node.at, &format!("tools[{index}].name"), message);
     }
+    if let (Some(_), Some(value)) = (&tool.model, node.get("model")) {
+        agent.tool_models_at.insert(tool.name.clone(), value.at);
+    }
     agent.prompt_tools.push(tool);
 }
 
@@ -305,6 +308,8 @@ fn definition(reader: &mut Reader<'_>, node: &Node, index: usize) -> Option<Prom
         }
     }
     let model = node.get("model").and_then(|value| reader.text(value, &of("model")));
+    let model =
+        model.map(|name| name.trim().to_owned()).filter(|name| !matches!(name.as_str(), "" | "inherit"));
     let parameters =
         node.get("parameters").map_or_else(Vec::new, |value| parameters(reader, value, &of("parameters")));
     let result_schema = node.get("result_schema").or_else(|| node.get("resultSchema")).and_then(|value| {

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use toolpost_core::model::{ModelError, ModelErrorKind, Price, Profile};
 use toolpost_core::text::nearest;
+use toolpost_core::text::wildcard::name_matches;
 use toolpost_http::{Client, Url};
 
 /// The rows that come with the program.
@@ -54,6 +55,10 @@ pub struct VendorRow {
     /// Short names of models.
     #[serde(default)]
     pub aliases: BTreeMap<String, String>,
+    /// Patterns with `*` for the names of models that are this vendor's: `claude-*`. A row that replaces another one has the
+    /// patterns of that one, unless it names its own.
+    #[serde(default)]
+    pub families: Option<Vec<String>>,
     /// The dialect in which its models know the tools.
     #[serde(default)]
     pub dialect: Option<String>,
@@ -238,7 +243,10 @@ impl Catalog {
             row.origin = origin.clone();
             added.check(&row).map_err(|message| wrong(at, format!("vendor `{}`: {message}", row.name)))?;
             match added.vendors.iter_mut().find(|known| known.name == row.name) {
-                Some(known) => *known = row,
+                Some(known) => {
+                    row.families = row.families.or_else(|| known.families.take());
+                    *known = row;
+                }
                 None => added.vendors.push(row),
             }
         }
@@ -294,8 +302,7 @@ impl Catalog {
         }
     }
 
-    /// The vendor and the model that a name means: `vendor/model`, a vendor, a short name, or the name of a model that one
-    /// of the rows has.
+    /// The vendor and the model that a name means: `vendor/model`, a vendor, or a name that is one vendor's alone.
     pub fn find(&self, wanted: &str) -> Result<(&VendorRow, String), ModelError> {
         if let Some((vendor, model)) = wanted.split_once('/')
             && let Some(row) = self.vendors.iter().find(|row| row.name == vendor)
@@ -309,31 +316,61 @@ impl Catalog {
                 None => Ok((row, String::new())),
             };
         }
-        if let Some((row, model)) = self.vendors.iter().find_map(|row| Some((row, row.aliases.get(wanted)?)))
-        {
-            return Ok((row, model.clone()));
-        }
-        match self.vendors.iter().find(|row| row.row_of(wanted).is_some()) {
-            Some(row) => Ok((row, wanted.to_owned())),
-            None => {
-                let names = || self.vendors.iter().map(|row| row.name.as_str());
-                let vendor = wanted.split_once('/').map(|(vendor, _)| vendor);
-                let near = nearest(vendor.unwrap_or(wanted), names(), 1);
-                let all = || names().collect::<Vec<_>>().join(", ");
-                let message = match (vendor, near.first()) {
-                    (Some(vendor), Some(near)) => {
-                        format!("there is no vendor `{vendor}`; did you mean `{near}`?")
-                    }
-                    (Some(vendor), None) => format!("there is no vendor `{vendor}`; there are {}", all()),
-                    (None, Some(near)) => format!("no vendor has a model `{wanted}`; did you mean `{near}`?"),
-                    (None, None) => format!(
-                        "no vendor has a model `{wanted}`; write it as `vendor/model`, with one of the vendors {}",
-                        all()
-                    ),
-                };
+        let possible = self.possible(wanted);
+        match possible.as_slice() {
+            [row] => Ok((row, row.aliases.get(wanted).map_or(wanted, String::as_str).to_owned())),
+            [] => Err(ModelError::new(ModelErrorKind::Invalid, self.unknown(wanted))),
+            [..] => {
+                let forms: Vec<String> =
+                    possible.iter().map(|row| format!("`{}/{wanted}`", row.name)).collect();
+                let message =
+                    format!("`{wanted}` may be a model of several vendors; write {}", forms.join(" or "));
                 Err(ModelError::new(ModelErrorKind::Invalid, message))
             }
         }
+    }
+
+    /// The vendors of which a model of this name may be: those whose rows have exactly this name, else those with a row that
+    /// the name continues, else those of its family.
+    fn possible(&self, wanted: &str) -> Vec<&VendorRow> {
+        let of =
+            |is: &dyn Fn(&VendorRow) -> bool| self.vendors.iter().filter(|row| is(row)).collect::<Vec<_>>();
+        let listed = match of(&|row| row.names(wanted)) {
+            exact if exact.is_empty() => of(&|row| row.row_of(wanted).is_some()),
+            exact => exact,
+        };
+        // The list of a workspace does not take a name away from the vendor whose family it is of.
+        let is_brought = |row: &&VendorRow| matches!(row.origin, Origin::Workspace(_));
+        if !listed.iter().all(is_brought) {
+            return listed;
+        }
+        of(&|row| row.has_family_of(wanted) || listed.iter().any(|listed| listed.name == row.name))
+    }
+
+    /// What is said of a name that no vendor has.
+    fn unknown(&self, wanted: &str) -> String {
+        let vendors = || self.vendors.iter().map(|row| row.name.as_str());
+        let all = vendors().collect::<Vec<_>>().join(", ");
+        if let Some((vendor, model)) = wanted.split_once('/') {
+            return match nearest(vendor, vendors(), 1).first() {
+                Some(near) => {
+                    format!(
+                        "there is no vendor `{vendor}`; did you mean `{near}`? then write `{near}/{model}`"
+                    )
+                }
+                None => format!(
+                    "there is no vendor `{vendor}`; there are {all}: write one of them as in `openrouter/{wanted}`"
+                ),
+            };
+        }
+        let models = self.vendors.iter().flat_map(|row| &row.models).map(|row| row.name.as_str());
+        let near = match nearest(wanted, vendors().chain(models), 1).first() {
+            Some(near) => format!("did you mean `{near}`? otherwise "),
+            None => String::new(),
+        };
+        format!(
+            "no vendor has a model `{wanted}`; {near}write it as `vendor/model`, such as `openai/{wanted}`, with one of the vendors {all}"
+        )
     }
 }
 
@@ -345,6 +382,18 @@ impl VendorRow {
             rest.is_some_and(|rest| !rest.starts_with(|first: char| first.is_ascii_alphanumeric()))
         };
         self.models.iter().filter(continues).max_by_key(|row| row.name.len())
+    }
+
+    /// Whether the row has a model of exactly this name, as a short name, or as the one that is used when none is named.
+    fn names(&self, model: &str) -> bool {
+        self.models.iter().any(|row| row.name == model)
+            || self.aliases.contains_key(model)
+            || self.model.as_deref() == Some(model)
+    }
+
+    /// Whether the model's name is of one of the families.
+    fn has_family_of(&self, model: &str) -> bool {
+        self.families.iter().flatten().any(|family| name_matches(family, model))
     }
 
     /// What is known of a model, on a day such as `2026-11-18`.
@@ -477,8 +526,76 @@ mod tests {
         check("claude-opus-4-9", "anthropic", "claude-opus-4-9", None);
         check("gpt-5.6-luna", "openai", "gpt-5.6-luna", None);
         check("openai/gpt-5.6-sol", "openai", "gpt-5.6-sol", Some(20.36));
+        // No row has these; their families are known.
+        check("gemini-2.0-flash-lite", "gemini", "gemini-2.0-flash-lite", None);
+        check("claude-3-7-sonnet-latest", "anthropic", "claude-3-7-sonnet-latest", None);
+        check("gpt-4.1-mini", "openai", "gpt-4.1-mini", None);
+        check("o3", "openai", "o3", None);
+        check("o4-mini", "openai", "o4-mini", None);
+        check("mistral-large-latest", "mistral", "mistral-large-latest", None);
+        check("codestral-2508", "mistral", "codestral-2508", None);
+        check("deepseek-chat", "deepseek", "deepseek-chat", None);
+        check("grok-4-fast", "xai", "grok-4-fast", None);
+        check("llama-3.1-8b-instant", "groq", "llama-3.1-8b-instant", None);
+        // The vendor that has it as its own default.
+        check(
+            "meta-llama/Llama-3.3-70B-Instruct-Turbo",
+            "together",
+            "meta-llama/Llama-3.3-70B-Instruct-Turbo",
+            None,
+        );
         let error = Catalog::built_in().unwrap().find("gpt5").unwrap_err();
         assert!(error.message.contains("vendor/model") && error.message.contains("anthropic"), "{error:?}");
+    }
+
+    /// A name that a catalog with this row more does not take, and what is said of it.
+    fn doubtful(row: &str, origin: &Origin, wanted: &str, parts: &[&str]) {
+        let mut catalog = Catalog::built_in().unwrap();
+        let base = "format = \"openai-chat\"\nbase-url = \"https://own.test\"";
+        catalog.add(&format!("[[vendor]]\nname = \"own\"\n{base}\n{row}"), "x.toml", origin).unwrap();
+        let error = catalog.find(wanted).unwrap_err();
+        for part in parts {
+            assert!(error.message.contains(part), "{wanted}: {error:?}");
+        }
+        // The forms that it names are taken.
+        for form in error.message.split('`').filter(|form| form.ends_with(&format!("/{wanted}"))) {
+            assert_eq!(catalog.find(form).unwrap().1, wanted, "{form}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_may_be_of_two_vendors_is_an_error_with_both_forms() {
+        let user = &Origin::User("x.toml".into());
+        let workspace = &Origin::Workspace("x.toml".into());
+        let listed = "[[vendor.models]]\nname = \"claude-sonnet-5-5\"";
+        let family = "families = [\"gemini-*\"]";
+        let flash = "[[vendor.models]]\nname = \"gemini-2.0-flash-lite\"";
+        let none = "key = {}";
+        doubtful(
+            listed,
+            user,
+            "claude-sonnet-5-5",
+            &["`anthropic/claude-sonnet-5-5`", "`own/claude-sonnet-5-5`"],
+        );
+        doubtful(family, user, "gemini-1.5-pro", &["`gemini/gemini-1.5-pro`", "`own/gemini-1.5-pro`"]);
+        doubtful(
+            none,
+            user,
+            "meta-llama/llama-4",
+            &["`groq/meta-llama/llama-4`", "`openrouter/meta-llama/llama-4`"],
+        );
+        // What a workspace lists takes no name away from the vendor that it is known of.
+        doubtful(flash, workspace, "gemini-2.0-flash-lite", &["`gemini/gemini-2.0-flash-lite`", "`own/"]);
+        doubtful(none, user, "sonet", &["`vendor/model`", "`openai/sonet`", "own"]);
+        let mut catalog = Catalog::built_in().unwrap();
+        let row = "[[vendor]]\nname = \"gemini\"\nformat = \"gemini\"\nbase-url = \"https://own.test\"";
+        catalog.add(row, "x.toml", user).unwrap();
+        assert_eq!(catalog.find("gemini-2.0-flash-lite").unwrap().0.base_url, "https://own.test");
+        // What a user lists goes before a family.
+        let row = "[[vendor]]\nname = \"own\"\nformat = \"openai-chat\"\nbase-url = \"https://own.test\"\n[[vendor.models]]\nname = \"gpt-own\"";
+        catalog.add(row, "x.toml", user).unwrap();
+        assert_eq!(catalog.find("gpt-own").unwrap().0.name, "own");
+        assert_eq!(catalog.find("gpt-owned").unwrap().0.name, "openai");
     }
 
     #[test]

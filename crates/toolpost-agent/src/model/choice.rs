@@ -17,12 +17,36 @@ const MAX_LIST: usize = 1 << 20;
 /// Who names a model; the first who does counts.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
+    /// `--model-for-all`.
+    pub for_all: Option<String>,
     /// `--model`.
     pub flag: Option<String>,
     /// The agent file.
     pub agent: Option<String>,
     /// The configuration.
     pub configured: Option<String>,
+    /// Whose model it is.
+    pub level: Level,
+}
+
+/// Whose model is chosen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Level {
+    /// That of the agent that the user starts.
+    #[default]
+    First,
+    /// That of an agent or a tool below it, which `--model` leaves alone.
+    Below,
+}
+
+impl Level {
+    /// The flag that replaces such a model.
+    fn flag(self) -> &'static str {
+        match self {
+            Level::First => "--model",
+            Level::Below => "--model-for-all",
+        }
+    }
 }
 
 /// The model that a run uses.
@@ -48,6 +72,7 @@ pub async fn choose(
     client: &Client,
 ) -> Result<Choice, ModelError> {
     let named = [
+        (&wanted.for_all, "`--model-for-all`"),
         (&wanted.flag, "`--model`"),
         (&wanted.agent, "the agent file"),
         (&wanted.configured, "the configuration"),
@@ -56,7 +81,7 @@ pub async fn choose(
         // Agent files of other hosts say `inherit` for "whatever the others use".
         let name = name.as_deref().map(str::trim).filter(|name| !name.is_empty() && *name != "inherit");
         if let Some(name) = name {
-            return by_name(name, who, catalog, keys, client).await;
+            return by_name(name, (who, wanted.level), catalog, keys, client).await;
         }
     }
     let own = || catalog.vendors().iter().filter(|row| !matches!(row.origin, Origin::Workspace(_)));
@@ -80,7 +105,7 @@ pub async fn choose(
 
 async fn by_name(
     name: &str,
-    who: &str,
+    (who, level): (&str, Level),
     catalog: &Catalog,
     keys: &dyn Keys,
     client: &Client,
@@ -93,8 +118,9 @@ async fn by_name(
     if key.is_none() && row.probe.is_none() && !row.key.is_empty() {
         let places = row.key.shown();
         let message = format!(
-            "{who} names `{name}`, and there is no key for {}: set {places}, or choose another model with `--model`",
-            row.name
+            "{who} names `{name}`, and there is no key for {}: set {places}, or choose another model with `{}`",
+            row.name,
+            level.flag()
         );
         return Err(ModelError::new(ModelErrorKind::Authentication, message));
     }

@@ -477,7 +477,7 @@ keys! {
     }
     model: String {
         name: "model",
-        about: "The model of agents whose file names none: `vendor/model`, a vendor, or a model's short name. Without it the first \
+        about: "The model of agents whose file names none: `vendor/model`, a vendor, or a model's name. Without it the first \
                 vendor whose key is set, else a server on this machine that answers.",
         file: InFile::Value("\"anthropic/sonnet\""),
         variable: "TOOLPOST_MODEL",
@@ -485,7 +485,8 @@ keys! {
             on: On::Run,
             long: "model",
             value: "MODEL",
-            help: "Model to use in place of the agent's: vendor/model, a vendor, or a model's short name",
+            help: "Model to use in place of the agent's: vendor/model, a vendor, or a model's name; its own tools and the \
+                   agents below it that name a model keep theirs",
         }),
         usual: Usual::Means("the first vendor whose key is set, else a local server"),
         kind: MODEL_NAME,
@@ -493,10 +494,27 @@ keys! {
         widens: Widens::Always(|model| vec![format!("lets agents use the model `{model}`")]),
         shown: Shown::Row,
     }
+    model_for_all: String {
+        name: "modelForAll",
+        about: "The model of a whole run, in place of every model that an agent, an agent below it or a tool of theirs names.",
+        file: InFile::Never,
+        variable: "",
+        flag: Some(Flag {
+            on: On::Run,
+            long: "model-for-all",
+            value: "MODEL",
+            help: "Model to use in place of every model: the agent's, its tools' and those of all agents below it",
+        }),
+        usual: Usual::Means("none"),
+        kind: MODEL_NAME,
+        merge: Merge::Strongest,
+        widens: Widens::Never,
+        shown: Shown::Row,
+    }
     vendors: VendorText {
         name: "vendor",
         about: "Vendors of models in addition to the built-in ones, or in their place: `name`, `format` (anthropic, gemini, openai-responses, \
-                openai-chat or ollama), `base-url`, `key` (`variables`, a `file` or a `command`), `key-header`, `model`, `dialect`, and `models` with \
+                openai-chat or ollama), `base-url`, `key` (`variables`, a `file` or a `command`), `key-header`, `model`, `dialect`, `search` (whether it can search the web for `websearch`), `families` (patterns such as `lab-*` for the names of its models), and `models` with \
                 their limits and prices. A project's row has a name of its own, and finds its key in `TOOLPOST_NAME_API_KEY` alone.",
         file: InFile::Tables(
             "[[vendor]]\nname = \"lab\"\nformat = \"openai-chat\"\nbase-url = \"https://models.example/v1\"\n\

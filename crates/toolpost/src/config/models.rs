@@ -79,6 +79,9 @@ pub(super) const VENDORS: Kind<VendorText> = Kind {
                 "key": {"type": "object"},
                 "key-header": {"type": "string"},
                 "model": {"type": "string"},
+                "dialect": {"type": "string"},
+                "search": {"type": "boolean"},
+                "families": {"type": "array", "items": {"type": "string"}},
                 "models": {"type": "array", "items": {"type": "object"}},
             },
         }})
@@ -169,6 +172,8 @@ pub(super) fn without_password(address: &str) -> String {
 
 /// What holds for models.
 pub(crate) struct ModelSettings {
+    /// `--model-for-all`.
+    pub(crate) for_all: Option<String>,
     /// `--model`.
     pub(crate) flag: Option<String>,
     /// The model of the configuration or of the environment.
@@ -186,7 +191,7 @@ pub(crate) struct ModelSettings {
 impl Config {
     /// Whether a model is named; the rows of vendors need not be read to know that.
     pub(crate) fn names_model(&self) -> bool {
-        !self.values.keys.model.is_empty()
+        !self.values.keys.model.is_empty() || !self.values.keys.model_for_all.is_empty()
     }
 
     /// What holds for models. A vendor that cannot be added is an error.
@@ -213,7 +218,14 @@ impl Config {
         let is_flag = model.is_some_and(|model| model.place.layer == Layer::Flags);
         let name = model.map(|model| model.value.clone());
         let (flag, configured) = if is_flag { (name, None) } else { (None, name) };
+        let for_all = keys.model_for_all.first().map(|model| model.value.clone());
+        if let (Some(all), Some(one)) = (&for_all, &flag) {
+            return Err(wrong(format!(
+                "`--model-for-all {all}` replaces every model, so that `--model {one}` has no effect; leave one of them out"
+            )));
+        }
         Ok(ModelSettings {
+            for_all,
             flag,
             configured,
             catalog,

@@ -14,7 +14,7 @@ use toolpost_agent::AgentFile;
 use toolpost_agent::agent_file::{Problem, Severity};
 use toolpost_agent::driver::{Activation, Listener};
 use toolpost_agent::kernel::State;
-use toolpost_agent::model::{Script, Timeouts, Wanted, choose as choose_model, client};
+use toolpost_agent::model::{Level, Script, Timeouts, Wanted, choose as choose_model, client};
 use toolpost_agent::tree::Branch;
 use toolpost_core::activation::{Limits, Start};
 use toolpost_core::dialect::Dialect;
@@ -88,7 +88,7 @@ pub(crate) struct Chosen {
 impl Runtime {
     /// The model that an agent uses.
     pub(crate) async fn model_for(&self, agent: &AgentFile, today: &str) -> Result<Chosen, ToolError> {
-        self.model_within(agent, today, self.context.redactor()).await
+        self.model_named(agent, today, None).await
     }
 
     /// The same where a model is named that goes before every other wish.
@@ -99,18 +99,23 @@ impl Runtime {
         name: Option<&str>,
     ) -> Result<Chosen, ToolError> {
         let mut settings = self.config.models()?;
-        settings.flag = name.map(str::to_owned).or(settings.flag);
-        self.model_by(agent, today, self.context.redactor(), settings).await
+        if name.is_some() {
+            (settings.for_all, settings.flag) = (None, name.map(str::to_owned));
+        }
+        self.model_by(agent, today, self.context.redactor(), (settings, Level::First)).await
     }
 
-    /// The same for an agent whose secrets are known beside those of its model.
-    pub(super) async fn model_within(
+    /// The model of an agent below another, or of a tool that an agent defines: `--model` comes after its own.
+    pub(super) async fn model_below(
         &self,
         agent: &AgentFile,
         today: &str,
         redactor: &Arc<Redactor>,
     ) -> Result<Chosen, ToolError> {
-        self.model_by(agent, today, redactor, self.config.models()?).await
+        let mut settings = self.config.models()?;
+        let flag = settings.flag.take().filter(|flag| flag != "script");
+        settings.configured = flag.or(settings.configured);
+        self.model_by(agent, today, redactor, (settings, Level::Below)).await
     }
 
     async fn model_by(
@@ -118,11 +123,12 @@ impl Runtime {
         agent: &AgentFile,
         today: &str,
         redactor: &Arc<Redactor>,
-        settings: ModelSettings,
+        (settings, level): (ModelSettings, Level),
     ) -> Result<Chosen, ToolError> {
-        let ModelSettings { flag, configured, catalog, keys, proxy, silence } = settings;
+        let ModelSettings { for_all, flag, configured, catalog, keys, proxy, silence } = settings;
         let named = agent.models.first().cloned();
-        if flag.as_deref().is_none_or(|flag| flag == "script")
+        let replaced = for_all.as_ref().or(flag.as_ref());
+        if replaced.is_none_or(|name| name == "script")
             && let Some(script) = &agent.script
         {
             let script = Script::new(&script.to_value(), &agent.name).map_err(|error| {
@@ -140,7 +146,7 @@ impl Runtime {
             .transpose()
             .map_err(|error| ToolError::new(Code::ValidationError, format!("`modelProxy`: {error}")))?;
         let client = client(&Timeouts::default(), connect);
-        let wanted = Wanted { flag, agent: named, configured };
+        let wanted = Wanted { for_all, flag, agent: named, configured, level };
         let choice =
             choose_model(&wanted, &catalog, &keys, &client).await.map_err(|error| match error.kind {
                 // A wrong word, and not a model that failed.
@@ -228,6 +234,12 @@ impl Runtime {
         if above.is_none() {
             notes.extend(self.note_of_rights(&before));
         }
+        notes.extend(
+            self.unknown_models(agent)
+                .iter()
+                .filter(|one| one.field.as_deref() != Some("model"))
+                .map(ToString::to_string),
+        );
         self.add_custom(agent, context.tools(), &mut notes)?;
         if is_limited && profile.provider != "script" {
             notes.extend(self.unpriced_tools(agent)?);

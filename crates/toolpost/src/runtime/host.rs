@@ -377,8 +377,8 @@ fn branch_of(ctx: &Context) -> Result<Arc<Branch>, ToolError> {
 /// The model of an agent below another: its own, or else that of the agent above.
 async fn model_below(runtime: &Runtime, agent: &AgentFile, ctx: &Context) -> Result<Chosen, ToolError> {
     let above = ctx.extra().get::<RunModel>().map(|model| Arc::clone(&model.0));
-    let flag = runtime.config.models()?.flag;
-    let has_own = flag.is_none() && (agent.script.is_some() || !agent.models.is_empty());
+    let is_replaced = runtime.config.models()?.for_all.is_some();
+    let has_own = !is_replaced && (agent.script.is_some() || !agent.models.is_empty());
     match above.filter(|model| model.profile().provider != "script" && !has_own) {
         Some(model) => Ok(Chosen {
             model,
@@ -387,7 +387,7 @@ async fn model_below(runtime: &Runtime, agent: &AgentFile, ctx: &Context) -> Res
         }),
         None => {
             let today = moment(ctx.clock().now_ms());
-            runtime.model_within(agent, today.get(..10).unwrap_or_default(), ctx.redactor()).await
+            runtime.model_below(agent, today.get(..10).unwrap_or_default(), ctx.redactor()).await
         }
     }
 }

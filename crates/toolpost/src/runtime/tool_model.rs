@@ -30,7 +30,8 @@ impl ToolModel {
             return None;
         }
         let settings = config.models().ok()?;
-        let name = settings.flag.as_ref().or(settings.configured.as_ref())?;
+        let ModelSettings { for_all, flag, configured, .. } = &settings;
+        let name = for_all.as_ref().or(flag.as_ref()).or(configured.as_ref())?;
         let (row, model) = settings.catalog.find(name).ok()?;
         let profile = row.profile(&model, today);
         let (redactor, today) = (config.redactor.clone(), today.to_owned());
@@ -46,8 +47,9 @@ impl ToolModel {
                 ModelError::new(ModelErrorKind::Invalid, format!("`modelProxy`: {error}"))
             })?;
             let client = client(&Timeouts::default(), proxy.map(|proxy| Arc::new(proxy) as Arc<dyn Connect>));
-            let (flag, configured) = (settings.flag.clone(), settings.configured.clone());
-            let wanted = Wanted { flag, agent: None, configured };
+            let ModelSettings { for_all, flag, configured, .. } = settings;
+            let (for_all, flag, configured) = (for_all.clone(), flag.clone(), configured.clone());
+            let wanted = Wanted { for_all, flag, configured, ..Wanted::default() };
             let choice = choose(&wanted, &settings.catalog, &settings.keys, &client).await?;
             if let Some(key) = &choice.key {
                 key.teach(redactor);

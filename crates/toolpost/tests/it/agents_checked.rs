@@ -76,8 +76,24 @@ fn a_tool_that_the_files_own_policy_denies_is_told() {
 
 #[test]
 fn models_and_agents_that_are_not_there_are_told() {
-    check("model: anthropc/sonnet", 0, &["3:8: there is no vendor `anthropc`; did you mean `anthropic`?"]);
+    let vendor = "there is no vendor `anthropc`; did you mean `anthropic`? then write `anthropic/sonnet`";
+    let at = |place: &str| format!("{place}: {vendor}");
+    check("model: anthropc/sonnet", 1, &[&at("3:8")]);
+    // A run goes by its script.
+    check("model: anthropc/sonnet\nscript:\n  - say: a", 0, &[&at("3:8")]);
     check("model: anthropic/sonnet", 0, &[]);
+    check("model: gemini-2.0-flash-lite", 0, &[]);
+    let of_tool =
+        |model: &str| format!("tools:\n  - name: own\n    description: d\n    prompt: p\n    model: {model}");
+    check(&of_tool("gemini-2.0-flash-lite"), 0, &[]);
+    check(&of_tool("inherit"), 0, &[]);
+    check(&of_tool("anthropc/sonnet"), 1, &[&at("7:12")]);
+    check(
+        &of_tool("deepseek-r1-distill-llama-70b"),
+        1,
+        &["7:12: `deepseek-r1-distill-llama-70b` may be a model of several vendors; write \
+           `deepseek/deepseek-r1-distill-llama-70b` or `groq/deepseek-r1-distill-llama-70b`"],
+    );
     check(
         "agents: [ghost]",
         0,

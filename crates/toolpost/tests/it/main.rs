@@ -47,6 +47,7 @@ mod layers;
 #[path = "../../../toolpost-plugins/tests/it/load.rs"]
 mod load;
 mod mcp;
+mod models;
 mod narrowing;
 mod one_file;
 mod packs;

@@ -306,7 +306,8 @@ async fn a_model_is_chosen_by_name_by_key_and_by_what_answers() {
 
     let wanted = |flag: &str, agent: &str, configured: &str| {
         let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-        Wanted { flag: some(flag), agent: some(agent), configured: some(configured) }
+        let (flag, agent, configured) = (some(flag), some(agent), some(configured));
+        Wanted { flag, agent, configured, ..Wanted::default() }
     };
     let pick = |flag, agent, configured| {
         let (wanted, catalog, keys) = (wanted(flag, agent, configured), catalog.clone(), variables(&keys));

@@ -55,6 +55,10 @@ impl Runtime {
             let has_agents = !self.host.types(Some(&agent.name)).is_empty();
             chosen.retain(|tool| !is_left_out(tool, above.is_some(), has_agents));
         }
+        if above.is_none() {
+            // There is nobody above whom it could tell something.
+            chosen.remove("signal_parent");
+        }
         if let Some(Withheld(withheld)) = above {
             chosen.retain(|tool| !withheld.iter().any(|name| name == tool || name_matches(name, tool)));
         }
@@ -229,14 +233,7 @@ impl Runtime {
         for (choice, severity, message) in self.host.known().problems(self, agent) {
             problems.push(Problem::new(&agent.file, choice.at(), Some("agents"), severity, message));
         }
-        // Without a model that is known it runs with `--model`, or by its script.
-        if let (Some(name), Some(at), Ok(models)) =
-            (agent.models.first(), agent.model_at, self.config.models())
-            && let Err(error) = models.catalog.find(name)
-        {
-            let (file, message) = (&agent.file, error.message);
-            problems.push(Problem::new(file, at, Some("model"), Severity::Warning, message));
-        }
+        problems.extend(self.unknown_models(agent));
         for tool in agent.prompt_tools.iter().filter(|tool| snapshot.get(&tool.name).is_some()) {
             let message = format!("`{}` takes the place of the built-in tool of that name", tool.name);
             let at = At { line: 1, column: 1 };
@@ -251,6 +248,31 @@ impl Runtime {
             }
         }
         problems
+    }
+
+    /// The models that an agent and its own tools name, and that a run would refuse.
+    pub(super) fn unknown_models(&self, agent: &AgentFile) -> Vec<Problem> {
+        let Ok(models) = self.config.models() else { return Vec::new() };
+        let severe = |of_ours: Severity| match agent.format {
+            Format::Toolpost => of_ours,
+            _ => Severity::Warning,
+        };
+        let problem = |name: &str, at: At, field: &str, severity: Severity| {
+            let message = models.catalog.find(name).err()?.message;
+            Some(Problem::new(&agent.file, at, Some(field), severity, message))
+        };
+        let own = agent.models.first().zip(agent.model_at).and_then(|(name, at)| {
+            // A run goes by its script, where it has one.
+            let severity = if agent.script.is_some() { Severity::Warning } else { severe(Severity::Broken) };
+            problem(name, at, "model", severity)
+        });
+        let of_tools = agent.prompt_tools.iter().filter_map(|tool| {
+            let (name, at) = (tool.model.as_ref()?, *agent.tool_models_at.get(&tool.name)?);
+            let is_scripted = agent.script.is_some() && tool.script.is_some();
+            let severity = if is_scripted { Severity::Warning } else { severe(Severity::LeftOut) };
+            problem(name, at, &format!("tools.{}.model", tool.name), severity)
+        });
+        own.into_iter().chain(of_tools).collect()
     }
 
     /// The rules of the agent that name no tool, and whether each costs the agent.

@@ -154,10 +154,10 @@ impl TreeHost {
         arguments: &Value,
     ) -> Result<Chosen, ToolError> {
         let above = ctx.extra().get::<RunModel>().map(|model| Arc::clone(&model.0));
-        let flag = runtime.config.models()?.flag;
+        let for_all = runtime.config.models()?.for_all;
         let is_scripted = match &above {
             Some(model) => model.profile().provider == "script",
-            None => flag.as_deref().is_none_or(|flag| flag == "script") && agent.script.is_some(),
+            None => for_all.as_deref().is_none_or(|name| name == "script") && agent.script.is_some(),
         };
         let redactor = || (**ctx.redactor()).clone();
         if let (true, Some(script)) = (is_scripted, &tool.script) {
@@ -172,9 +172,9 @@ impl TreeHost {
         let today = moment(ctx.clock().now_ms());
         let today = today.get(..10).unwrap_or_default();
         match (&tool.model, above) {
-            (Some(named), _) if flag.is_none() => {
+            (Some(named), _) if for_all.is_none() => {
                 let chooser = AgentFile { models: vec![named.clone()], script: None, ..agent.clone() };
-                runtime.model_within(&chooser, today, ctx.redactor()).await
+                runtime.model_below(&chooser, today, ctx.redactor()).await
             }
             _ if is_scripted => {
                 let message = format!(
@@ -186,7 +186,7 @@ impl TreeHost {
             (_, Some(model)) => {
                 Ok(Chosen { model, reason: "its agent has it".to_owned(), redactor: redactor() })
             }
-            (_, None) => runtime.model_within(agent, today, ctx.redactor()).await,
+            (_, None) => runtime.model_below(agent, today, ctx.redactor()).await,
         }
     }
 }
@@ -240,7 +240,7 @@ impl Runtime {
     /// price cannot be used in it.
     pub(in crate::runtime) fn unpriced_tools(&self, agent: &AgentFile) -> Result<Vec<String>, ToolError> {
         let settings = self.config.models()?;
-        if settings.flag.is_some() {
+        if settings.for_all.is_some() {
             return Ok(Vec::new());
         }
         let today = moment(self.context.clock().now_ms());
