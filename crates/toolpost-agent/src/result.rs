@@ -24,12 +24,22 @@ pub fn extract(text: &str, schema: &Value) -> Result<Value, String> {
         first.get_or_insert(candidate);
     }
     match first {
-        None => Err("there is no JSON in the answer".to_owned()),
+        None => Err(format!("there is no JSON in the answer{}", why_not(text))),
         Some(value) => {
             let problems: Vec<String> =
                 schema.problems(&value).iter().take(10).map(|problem| format!("- {problem}")).collect();
             Err(problems.join("\n"))
         }
+    }
+}
+
+/// Where the first thing in a text that begins like JSON breaks off.
+fn why_not(text: &str) -> String {
+    let within = fenced(text).into_iter().next().unwrap_or(text).trim();
+    let Some(start) = within.find(['{', '[']) else { return String::new() };
+    match serde_json::from_str::<Value>(&within[start..]) {
+        Err(error) => format!(": {error} of what begins with `{}`", &within[start..=start]),
+        Ok(_) => String::new(),
     }
 }
 
@@ -115,5 +125,6 @@ mod tests {
         check("no data at all", Err("no JSON"));
         check(r#"{"bullets": "a"}"#, Err("bullets"));
         check("{ [ { [", Err("no JSON"));
+        check("```json\n{\"bullets\": [\"a \"b\" c\"]}\n```", Err("expected `,` or `]` at line 1 column 17"));
     }
 }

@@ -256,14 +256,28 @@ impl Branch {
         match refusal {
             Refusal::Depth(deepest) => ToolError::new(
                 Code::DepthExceeded,
-                format!("no agent can be started here: this tree may have {deepest} levels below the first agent; do the work yourself"),
+                format!(
+                    "no agent can be started here: this tree may have {deepest} levels below the first agent (`limits.depth` counts them), and this \
+                     agent is on level {}; do the work yourself",
+                    self.depth
+                ),
             )
             .with("depth", deepest),
             Refusal::FanOut(most) | Refusal::NotYet(most) => ToolError::new(
                 Code::FanoutExceeded,
-                format!("this agent may have {most} others at work at once, and has them; wait until one has ended, or start fewer"),
+                format!(
+                    "this agent may have {most} children at work at once (`limits.fanOut` counts these), and has them; wait until one has ended, or start fewer"
+                ),
             )
             .with("fanOut", most),
+            Refusal::Children(most) => ToolError::new(
+                Code::FanoutExceeded,
+                format!(
+                    "this agent may start {most} children in all (`limits.children` counts them, those that have ended too), and has; do the work \
+                     yourself, or continue one that has ended"
+                ),
+            )
+            .with("children", most),
             Refusal::Gone => {
                 ToolError::new(Code::Cancelled, "the agent has ended, so that it cannot start another")
             }
@@ -302,6 +316,16 @@ impl Branch {
     /// What it and all below it have spent: tokens, and US dollars.
     pub fn spent(&self) -> Amount {
         self.tree.ledger().spent(&self.id)
+    }
+
+    /// How many children it has started.
+    pub fn children_begun(&self) -> u64 {
+        self.tree.ledger().begun(&self.id)
+    }
+
+    /// Counts children that it has started before.
+    pub fn count_begun(&self, children: u64) {
+        self.tree.ledger().count_begun(&self.id, children);
     }
 
     /// Counts what an agent of the tree has spent in another process.

@@ -292,6 +292,9 @@ pub struct Limits {
     /// What becomes of a child beyond `fan_out`; it waits where this is not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beyond_fan_out: Option<BeyondFanOut>,
+    /// Children of one agent in all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub children: Option<u64>,
     /// Answers of the model.
     pub turns: Option<u64>,
     /// Tokens of all requests and answers.
@@ -309,6 +312,7 @@ impl Limits {
             depth: Some(3),
             fan_out: Some(8),
             beyond_fan_out: None,
+            children: None,
             turns: Some(50),
             tokens: None,
             cost: None,
@@ -323,6 +327,7 @@ impl Limits {
             depth: self.depth.or(other.depth),
             fan_out: self.fan_out.or(other.fan_out),
             beyond_fan_out: self.beyond_fan_out.or(other.beyond_fan_out),
+            children: self.children.or(other.children),
             turns: self.turns.or(other.turns),
             tokens: self.tokens.or(other.tokens),
             cost: self.cost.or(other.cost),
@@ -343,6 +348,7 @@ impl Limits {
             depth: lower(self.depth, other.depth),
             fan_out: lower(self.fan_out, other.fan_out),
             beyond_fan_out: lower(self.beyond_fan_out, other.beyond_fan_out),
+            children: lower(self.children, other.children),
             turns: lower(self.turns, other.turns),
             tokens: lower(self.tokens, other.tokens),
             cost: lower(self.cost, other.cost),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use toolpost_core::activation::BeyondFanOut;
 pub use toolpost_core::activation::Limits;
 
-const KNOWN: [&str; 7] = ["depth", "fanOut", "beyondFanOut", "turns", "tokens", "cost", "time"];
+const KNOWN: [&str; 8] = ["depth", "fanOut", "beyondFanOut", "children", "turns", "tokens", "cost", "time"];
 
 pub(super) fn read(reader: &mut Reader<'_>, node: &Node, limits: &mut Limits) {
     let Content::Map(entries) = &node.content else {
@@ -32,6 +32,7 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Node, limits: &mut Limits) {
             "beyondfanout" => {
                 lower(&mut limits.beyond_fan_out, beyond_fan_out(reader, value, &field));
             }
+            "children" => lower(&mut limits.children, whole(reader, value, &field, 0, "children: 20")),
             "turns" => lower(&mut limits.turns, whole(reader, value, &field, 1, "turns: 20")),
             "tokens" => lower(&mut limits.tokens, tokens(reader, value, &field)),
             "cost" => lower(&mut limits.cost, cost(reader, value, &field)),

@@ -17,7 +17,8 @@
 //!
 //! A reference is `{{NAME.output}}` (the text), `{{NAME.data.PATH}}` (data, by keys and places), `{{NAME.lines}}` (the lines
 //! of the text that are not empty), `{{NAME.count}}`, `{{NAME.error}}`, `{{task}}`, and in `each` `{{item}}`. What is nothing but a
-//! reference keeps its type. `\{{` is a plain `{{`. A call that fails ends the run, unless it is `optional`; so does a command
+//! reference keeps its type. In a `say` that is JSON, what stands for a reference is JSON too: in a string it is escaped.
+//! `\{{` is a plain `{{`. A call that fails ends the run, unless it is `optional`; so does a command
 //! that ends with another code than 0. There is no condition, no loop and no arithmetic: what needs them is a tool, or a task for a model.
 //!
 //! The model keeps no state: it finds its place from the results in the conversation. So a run that was interrupted goes on.
@@ -25,6 +26,7 @@
 //! Of a call that was running then, the log says whether its change was made: if so, it counts as done; if not, it is made
 //! again; and where nobody knows, it has failed.
 
+mod json_text;
 mod parse;
 mod template;
 
@@ -135,7 +137,7 @@ impl Script {
             };
             match step {
                 Step::Say(template) => {
-                    let text = template.text(&bindings).map_err(Failure::from).map_err(failed)?;
+                    let text = template.said(&bindings).map_err(Failure::from).map_err(failed)?;
                     if !said.is_empty() {
                         said.push('\n');
                     }

@@ -23,6 +23,8 @@ struct Node {
     is_running: bool,
     /// Children that run.
     children: u64,
+    /// Children that have begun.
+    begun: u64,
     /// Spent by it and by all below it.
     spent: Amount,
     /// Set aside for requests that are under way, by it and by all below it.
@@ -98,6 +100,8 @@ pub enum Refusal {
     FanOut(u64),
     /// The same, for one that may begin when another has ended.
     NotYet(u64),
+    /// No more children are allowed in all.
+    Children(u64),
     /// The parent does not run.
     Gone,
     /// The child runs already.
@@ -150,6 +154,7 @@ impl Ledger {
             limits: limits.clone(),
             is_running: true,
             children: 0,
+            begun: 0,
             spent: Amount::default(),
             held: Amount::default(),
         };
@@ -162,6 +167,11 @@ impl Ledger {
         let depth = above.depth + 1;
         if let Some(deepest) = above.deepest.filter(|deepest| depth > *deepest) {
             return Err(Refusal::Depth(deepest));
+        }
+        // One that goes on is not one more.
+        let is_new = !self.nodes.contains_key(id);
+        if let Some(most) = above.limits.children.filter(|most| is_new && above.begun >= *most) {
+            return Err(Refusal::Children(most));
         }
         if let Some(most) = above.limits.fan_out.filter(|most| above.children >= *most) {
             let is_refused = most == 0 || above.limits.beyond_fan_out == Some(BeyondFanOut::Refuse);
@@ -179,12 +189,13 @@ impl Ledger {
         let of_parent = Limits {
             fan_out: above.limits.fan_out,
             beyond_fan_out: above.limits.beyond_fan_out,
+            children: above.limits.children,
             time_ms: above.limits.time_ms,
             ..Limits::default()
         };
         let limits = Limits { depth: deepest.map(|deepest| deepest - depth), ..usual.meet(&of_parent) };
         let before = self.nodes.remove(id);
-        let (spent, held) = before.map(|node| (node.spent, node.held)).unwrap_or_default();
+        let (spent, held, begun) = before.map(|node| (node.spent, node.held, node.begun)).unwrap_or_default();
         let node = Node {
             parent: Some(parent.to_owned()),
             depth,
@@ -192,12 +203,14 @@ impl Ledger {
             limits: limits.clone(),
             is_running: true,
             children: 0,
+            begun,
             spent,
             held,
         };
         self.nodes.insert(id.to_owned(), node);
         if let Some(above) = self.nodes.get_mut(parent) {
             above.children += 1;
+            above.begun += u64::from(is_new);
         }
         Ok((depth, limits))
     }
@@ -213,12 +226,26 @@ impl Ledger {
                 limits: Limits::default(),
                 is_running: false,
                 children: 0,
+                begun: 0,
                 spent: Amount::default(),
                 held: Amount::default(),
             };
             self.nodes.insert(id.to_owned(), node);
+            self.count_begun(parent, 1);
         }
         self.settle(id, Amount::default(), spent);
+    }
+
+    /// Counts children that an agent had before.
+    pub fn count_begun(&mut self, id: &str, children: u64) {
+        if let Some(node) = self.nodes.get_mut(id) {
+            node.begun = node.begun.saturating_add(children);
+        }
+    }
+
+    /// Children of an agent that have begun.
+    pub fn begun(&self, id: &str) -> u64 {
+        self.nodes.get(id).map_or(0, |node| node.begun)
     }
 
     /// An agent has ended.

@@ -266,6 +266,25 @@ fn a_hundred_threads_start_no_more_than_may_run_at_once() {
     assert!(root.child("one more", &Limits::default()).is_ok(), "the places are free again");
 }
 
+#[test]
+fn children_are_counted_in_all_and_one_that_goes_on_is_not_one_more() {
+    let most = Limits { children: Some(2), ..Limits::default() };
+    let root = Branch::root("root", &most, CancellationToken::new());
+    let own = Limits::default();
+    // Of another process.
+    root.restore(Some("root"), "first", Amount::default());
+    drop(root.child("first", &own).unwrap());
+    let place = root.child("second", &own).unwrap();
+    let error = root.child("third", &own).err().unwrap();
+    assert_eq!(error.code(), Code::FanoutExceeded);
+    assert!(error.message().contains("2 children in all (`limits.children`"), "{error:?}");
+    assert!(root.child("first", &own).is_ok(), "one that has ended goes on");
+    // What is below has the same limit, and a count of its own.
+    let below = place.branch();
+    drop((below.child("a", &own).unwrap(), below.child("b", &own).unwrap()));
+    assert_eq!(below.child("c", &own).err().unwrap().code(), Code::FanoutExceeded);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn those_beyond_fan_out_wait_their_turn() {
     let most = Limits { fan_out: Some(3), ..Limits::default() };

@@ -25,6 +25,7 @@ mod commands;
 mod config;
 mod confinement;
 mod covered;
+mod custom_tools;
 mod daily;
 mod decisions;
 mod dialects;

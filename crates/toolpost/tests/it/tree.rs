@@ -197,7 +197,13 @@ fn a_hundred_spawns_keep_to_fan_out_and_wait_their_turn() {
     assert_eq!(refused, "", "none is refused");
     let (children, most, refused) = hundred("{ fanOut: 3, beyondFanOut: refuse }");
     assert!((3..100).contains(&children) && most <= 3, "{children} in all, {most} at once");
-    assert!(refused.contains("FANOUT_EXCEEDED"), "{refused}");
+    assert!(
+        refused.contains("FANOUT_EXCEEDED") && refused.contains("3 children at work at once"),
+        "{refused}"
+    );
+    let (children, _, refused) = hundred("{ fanOut: 3, children: 7 }");
+    assert_eq!(children, 7);
+    assert!(refused.contains("FANOUT_EXCEEDED") && refused.contains("7 children in all"), "{refused}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Texts with references to earlier results, and what they stand for.
 
+use super::json_text;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use toolpost_core::model::ToolResult;
@@ -89,6 +90,24 @@ impl Template {
             match piece {
                 Piece::Text(plain) => text.push_str(plain),
                 Piece::Reference(reference) => text.push_str(&shown(&reference.value(bindings)?)),
+            }
+        }
+        Ok(text)
+    }
+
+    /// The text of an answer. Where it is an object or a list of JSON, it is one with everything filled in too.
+    pub(super) fn said(&self, bindings: &Bindings) -> Result<String, String> {
+        let Template::Text(pieces) = self else { return self.text(bindings) };
+        let Some(is_in_string) = json_text::places(pieces) else { return self.text(bindings) };
+        let mut text = String::new();
+        let mut places = is_in_string.into_iter();
+        for piece in pieces {
+            match piece {
+                Piece::Text(plain) => text.push_str(plain),
+                Piece::Reference(reference) => {
+                    let value = reference.value(bindings)?;
+                    text.push_str(&json_text::filled(&value, places.next().unwrap_or_default()));
+                }
             }
         }
         Ok(text)
@@ -294,7 +313,7 @@ fn lines(text: &str) -> Vec<Value> {
     text.lines().map(str::trim_end).filter(|line| !line.is_empty()).map(Value::from).collect()
 }
 
-fn shown(value: &Value) -> String {
+pub(super) fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),

@@ -37,6 +37,8 @@ pub(super) struct Conversation {
     state: Option<State>,
     /// What it and all agents below it have spent.
     spent: Amount,
+    /// How many children it has started.
+    children: u64,
     /// The model, where it is another one than that of the last answer.
     new_model: Option<Box<Profile>>,
     /// The calls that were running when the process of the last answer ended; none where that answer has ended.
@@ -96,7 +98,8 @@ impl Conversation {
         // It goes on with the model that it had, unless the command line names one.
         let last = format!("{}/{}", start.model.vendor, start.model.model);
         let is_scripted = start.model.provider == "script";
-        let named = runtime.config.models()?.flag.or_else(|| (!is_scripted).then_some(last));
+        let models = runtime.config.models()?;
+        let named = models.for_all.or(models.flag).or_else(|| (!is_scripted).then_some(last));
         let chosen = runtime.model_named(&agent, &today(runtime), named.as_deref()).await?;
         let is_ended = is_ended(&recorded);
         let listener = Arc::clone(stage) as _;
@@ -145,6 +148,7 @@ impl Conversation {
             start,
             state: None,
             spent: branch.spent(),
+            children: branch.children_begun(),
             new_model: None,
             interrupted: None,
             news: Vec::new(),
@@ -210,12 +214,13 @@ impl Conversation {
         let said = said.map(|said| Said { text: format!("{}{}", news.concat(), said.text), ..said });
         let branch = Branch::root(&self.id, &self.start.limits, self.runtime.context.cancel().child_token());
         branch.restore(None, &self.id, self.spent);
+        branch.count_begun(self.children);
         let (usage, before) = (self.usage(), self.own());
         let more = self.begin_turn(&branch, said).await?;
         let begun = Instant::now();
         let (ended, state) = self.runtime.host.driver().go_on(&self.id, more).await;
         self.state = state.or(self.state.take());
-        self.spent = branch.spent();
+        (self.spent, self.children) = (branch.spent(), branch.children_begun());
         let shown = self.stage.end_answer();
         let ended = ended?;
         let why = why(&ended, &self.start.limits, self.spent)

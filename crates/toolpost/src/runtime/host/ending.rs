@@ -10,6 +10,9 @@ use toolpost_core::{Code, ToolError};
 /// Maximum number of letters of what an agent had said, in the message about its failure.
 const MOST_SAID: usize = 4_000;
 
+/// Maximum number of letters of an answer that is not the data that it should be.
+const MOST_QUOTED: usize = 500;
+
 /// Maximum number of bytes of a result that an agent is told of another that it has not waited for: as much as of a call.
 const MOST_RESULT: usize = 50 * 1024;
 
@@ -36,7 +39,10 @@ pub(super) fn told(
         return Err(failure(name, &id, &ended));
     }
     let data = schema.map(|schema| extract(&ended.text, schema)).transpose().map_err(|problems| {
-        let message = format!("the result of `{name}` does not fit its schema, twice:\n{problems}");
+        let message = format!(
+            "the result of `{name}` does not fit its schema, twice:\n{problems}\nits last answer was:\n{}",
+            quoted(&ended.text)
+        );
         ToolError::new(Code::ResultSchemaMismatch, message)
             .with("text", cut(&ended.text))
             .with("agent", id.as_str())
@@ -78,6 +84,14 @@ fn failure(name: &str, id: &str, ended: &Ended) -> ToolError {
     };
     let error = ToolError::new(code, format!("the agent `{name}` ended without a result: {why}{said}"));
     error.with("agent", id).with("reason", serde_json::to_value(ended.reason).unwrap_or_default())
+}
+
+/// The answer in a message.
+fn quoted(text: &str) -> String {
+    match text.char_indices().nth(MOST_QUOTED) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 fn cut(text: &str) -> String {
