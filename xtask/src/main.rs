@@ -14,6 +14,7 @@ mod check;
 mod coverage;
 mod daily;
 mod docs;
+mod edit_judge;
 mod edits;
 mod hosts;
 mod licences;
@@ -46,6 +47,9 @@ cargo xtask COMMAND
   soak [ROW]            the guarantees at full count; figures go to docs/measurements.md
   hosts                 what agent hosts show their model; the table goes to docs/guide/mcp.md
   edits [--cases N]     edits and patches on the history of real packages, against the true files
+  edit-judge --repos DIR
+                        noisy edits and patches from the commits of git checkouts; --cases N, --seed S, --kind NAME,
+                        --binary FILE, --findings DIR, --peers, --write
   daily [--write]       the command lines of daily work, in the sandbox and in a plain shell
   accuracy --repos DIR  the code engine's answers beside those of language servers; --lang NAME, --oracle DIR,
                         --path tools|engine, --executable FILE, --misses N
@@ -88,6 +92,7 @@ fn run(words: &[&str]) -> Result<()> {
         }
         ["hosts"] => hosts::run(&root),
         ["edits", words @ ..] => edits::run(&root, words),
+        ["edit-judge", words @ ..] => edit_judge::run(&root, words),
         ["daily", words @ ..] => daily::run(&root, words),
         ["accuracy", words @ ..] => accuracy::run(&root, words),
         ["pages"] => pages::run(&root),

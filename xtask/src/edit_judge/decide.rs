@@ -1,0 +1,174 @@
+//! What a finished call demands, from its strings, the file and the claim of its noise.
+
+use super::claim::{Claim, Form};
+use super::draft::{Block, Draft};
+use super::kinds::{Family, Noise};
+
+/// A call, and what is right.
+pub(super) struct Trial {
+    pub(super) form: Form,
+    /// The names of its kinds of noise.
+    pub(super) names: Vec<&'static str>,
+    pub(super) draft: Draft,
+    pub(super) file: String,
+    pub(super) claim: Claim,
+    /// The results that are right; the first one is the truth.
+    pub(super) right: Vec<String>,
+}
+
+/// The words of a text: no spaces and no blank lines, with a newline before and behind each line.
+pub(super) fn skeleton(text: &str) -> String {
+    let mut bare = String::from("\n");
+    for line in text.lines() {
+        let before = bare.len();
+        bare.extend(line.chars().filter(|character| !character.is_whitespace() && *character != '\u{feff}'));
+        if bare.len() > before {
+            bare.push('\n');
+        }
+    }
+    bare
+}
+
+/// How often a text occurs, also where occurrences overlap.
+fn occurrences(text: &str, part: &str) -> usize {
+    let mut count = 0;
+    let mut from = 0;
+    while let Some(at) = text[from..].find(part) {
+        count += 1;
+        from += at + text[from + at..].chars().next().map_or(1, char::len_utf8);
+        if from >= text.len() {
+            break;
+        }
+    }
+    count
+}
+
+/// How often the lines occur as whole lines.
+fn as_lines(file: &str, lines: &[&str]) -> usize {
+    let clean = |text: &str| text.trim_start_matches('\u{feff}').replace('\r', "");
+    let file = format!("\n{}\n", clean(file));
+    occurrences(&file, &format!("\n{}\n", clean(&lines.join("\n"))))
+}
+
+fn is_loose(noises: &[&Noise]) -> bool {
+    noises.iter().any(|noise| matches!(noise.family, Family::Whitespace | Family::Lines))
+}
+
+/// The demand of the call; `None` if the noise made nothing that is worth asking.
+pub(super) fn settle(draft: Draft, form: Form, noises: &[&Noise], claim: Claim) -> Option<Trial> {
+    let file = draft.file();
+    let truth = draft.truth();
+    if truth == file && !draft.applied {
+        return None;
+    }
+    let mut right = vec![truth];
+    right.extend(draft.accepted.iter().cloned());
+    let claim = match form {
+        Form::Edit => of_edit(&draft, &file, noises, claim, &mut right)?,
+        _ => of_patch(&draft, form, &file, noises, claim)?,
+    };
+    let names = noises.iter().map(|noise| noise.name).collect();
+    Some(Trial { form, names, draft, file, claim, right })
+}
+
+fn of_edit(
+    draft: &Draft,
+    file: &str,
+    noises: &[&Noise],
+    claim: Claim,
+    right: &mut Vec<String>,
+) -> Option<Claim> {
+    if draft.old.trim().is_empty() || (draft.old == draft.new && claim != Claim::TruthOrRefusal) {
+        return None;
+    }
+    if claim == Claim::Forbidden {
+        return Some(claim);
+    }
+    match occurrences(file, &draft.old) {
+        0 => {}
+        1 => {
+            // Exact and unique text is right by definition, whatever it was made from.
+            let plain = file.replacen(&draft.old, &draft.new, 1);
+            if plain == *file {
+                return None;
+            }
+            let exact = if draft.applied { Claim::TruthOrRefusal } else { Claim::Decidable };
+            if claim > Claim::TruthOrRefusal {
+                right.clear();
+            }
+            right.insert(0, plain);
+            return Some(exact);
+        }
+        _ if claim == Claim::Applied => return None,
+        _ => return Some(Claim::Refusal),
+    }
+    if claim >= Claim::Undecidable {
+        return Some(claim);
+    }
+    Some(by_places(draft.block(), &draft.true_old(), file, is_loose(noises), claim))
+}
+
+/// Two places that the old text fits alike.
+fn by_places(block: &Block, old: &[&str], file: &str, is_loose: bool, claim: Claim) -> Claim {
+    if as_lines(file, old) > 1 {
+        return Claim::Refusal;
+    }
+    let words = skeleton(&old.join("\n"));
+    let letters = words.chars().filter(|character| character.is_alphanumeric()).count();
+    if is_loose && (occurrences(&skeleton(file), &words) > 1 || letters == 0) {
+        return Claim::Undecidable;
+    }
+    // What the call still has of the old text can fit another place, when lines are missing from it.
+    let called: Vec<&str> =
+        block.rows.iter().filter(|row| row.is_old()).map(|row| row.old.as_str()).collect();
+    let called = skeleton(&called.join("\n"));
+    if is_loose && called != words && occurrences(&skeleton(file), &called) > 0 {
+        return Claim::Undecidable;
+    }
+    if letters < 4 { claim.max(Claim::TruthOrRefusal) } else { claim }
+}
+
+fn of_patch(draft: &Draft, form: Form, file: &str, noises: &[&Noise], claim: Claim) -> Option<Claim> {
+    if matches!(claim, Claim::Forbidden | Claim::Applied) {
+        return Some(claim);
+    }
+    let loose = is_loose(noises);
+    let placed = form == Form::Unified && draft.has_numbers;
+    let mut worst = claim;
+    for (index, block) in draft.blocks.iter().enumerate() {
+        let old: Vec<&str> =
+            block.truth.iter().filter(|row| row.is_old()).map(|row| row.old.as_str()).collect();
+        let called: Vec<&str> =
+            block.rows.iter().filter(|row| row.is_old()).map(|row| row.old.as_str()).collect();
+        if called != old && as_lines(file, &called) > 0 {
+            return None;
+        }
+        let target = loose && index == draft.target;
+        let found = by_places(block, &old, file, target, Claim::Decidable);
+        if found >= Claim::Undecidable {
+            // Numbers settle what the text leaves open, if a tool believes them.
+            let settled = if placed { Claim::TruthOrRefusal } else { Claim::Undecidable };
+            worst = worst.max(settled);
+        } else {
+            worst = worst.max(found);
+        }
+    }
+    Some(worst)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn occurrences_may_overlap() {
+        assert_eq!(occurrences("aaa", "aa"), 2);
+        assert_eq!(occurrences("äää", "ä"), 3);
+        assert_eq!(as_lines("a\nab\r\na", &["a"]), 2);
+    }
+
+    #[test]
+    fn a_skeleton_has_no_spaces() {
+        assert_eq!(skeleton(" a b\n\n\tc\n"), "\nab\nc\n");
+    }
+}
