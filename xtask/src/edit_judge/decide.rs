@@ -1,7 +1,7 @@
 //! What a finished call demands, from its strings, the file and the claim of its noise.
 
 use super::claim::{Claim, Form};
-use super::draft::{Block, Draft};
+use super::draft::{Block, Draft, Mark};
 use super::kinds::{Family, Noise};
 
 /// A call, and what is right.
@@ -14,6 +14,25 @@ pub(super) struct Trial {
     pub(super) claim: Claim,
     /// The results that are right; the first one is the truth.
     pub(super) right: Vec<String>,
+    /// The lines of the result that the call names. Unless its text is exact, spaces at their ends are not looked at.
+    pub(super) loose_ends: std::ops::Range<usize>,
+}
+
+impl Trial {
+    /// Whether a result is right.
+    pub(super) fn is_right(&self, text: &str) -> bool {
+        self.right.iter().any(|right| right == text)
+            || self.right.iter().any(|right| self.differs_in_ends(right, text))
+    }
+
+    fn differs_in_ends(&self, right: &str, text: &str) -> bool {
+        let bare = |line: &str| line.trim_end_matches([' ', '\t']).to_owned();
+        let (right, text): (Vec<&str>, Vec<&str>) = (right.split('\n').collect(), text.split('\n').collect());
+        right.len() == text.len()
+            && (0..right.len()).all(|at| {
+                right[at] == text[at] || self.loose_ends.contains(&at) && bare(right[at]) == bare(text[at])
+            })
+    }
 }
 
 /// The words of a text: no spaces and no blank lines, with a newline before and behind each line.
@@ -67,8 +86,59 @@ pub(super) fn settle(draft: Draft, form: Form, noises: &[&Noise], claim: Claim) 
         Form::Edit => of_edit(&draft, &file, noises, claim, &mut right)?,
         _ => of_patch(&draft, form, &file, noises, claim)?,
     };
+    let target = draft.block();
+    let gone: Vec<&str> = texts(target, Mark::Gone);
+    if form != Form::Edit && !gone.is_empty() && gone == texts(target, Mark::New) {
+        return None;
+    }
+    if contradicts_itself(target) {
+        return None;
+    }
+    let exact = noises.iter().all(|noise| noise.name == "as it is")
+        || form == Form::Edit && file.contains(&draft.old);
+    let loose_ends = if exact { 0..0 } else { of_block(&draft) };
+    let claim = if !exact && claim == Claim::Decidable && is_lopsided(&draft) {
+        Claim::TruthOrRefusal
+    } else {
+        claim
+    };
     let names = noises.iter().map(|noise| noise.name).collect();
-    Some(Trial { form, names, draft, file, claim, right })
+    Some(Trial { form, names, draft, file, claim, right, loose_ends })
+}
+
+/// Whether noise has made a removed line equal to a new one, so that the call no longer asks for the change.
+fn contradicts_itself(block: &Block) -> bool {
+    let new = texts(block, Mark::New);
+    let truth: Vec<&str> = block.truth.iter().map(|row| row.old.as_str()).collect();
+    texts(block, Mark::Gone).into_iter().any(|gone| !truth.contains(&gone) && new.contains(&gone))
+}
+
+/// Whether the change opens brackets that it does not close, or closes others: a part of a commit that does not parse
+/// alone, which a careful tool refuses unless the old text is exact.
+fn is_lopsided(draft: &Draft) -> bool {
+    let depth = |text: String| {
+        [('(', ')'), ('[', ']'), ('{', '}')]
+            .map(|(open, close)| text.matches(open).count().wrapping_sub(text.matches(close).count()))
+    };
+    depth(draft.file()) != depth(draft.truth())
+}
+
+fn texts(block: &Block, mark: Mark) -> Vec<&str> {
+    block
+        .rows
+        .iter()
+        .filter(|row| row.mark == mark)
+        .map(|row| if mark == Mark::New { row.new.as_str() } else { row.old.as_str() })
+        .collect()
+}
+
+/// The lines of the target in the file that the change makes.
+fn of_block(draft: &Draft) -> std::ops::Range<usize> {
+    let new = |block: &Block| block.truth.iter().filter(|row| row.mark != Mark::Gone).count();
+    let before = &draft.blocks[..draft.target];
+    let first = draft.block().first + before.iter().map(new).sum::<usize>()
+        - before.iter().map(Block::old_count).sum::<usize>();
+    first..first + new(draft.block())
 }
 
 fn of_edit(
@@ -118,14 +188,18 @@ fn by_places(block: &Block, old: &[&str], file: &str, is_loose: bool, claim: Cla
     if is_loose && (occurrences(&skeleton(file), &words) > 1 || letters == 0) {
         return Claim::Undecidable;
     }
-    // What the call still has of the old text can fit another place, when lines are missing from it.
-    let called: Vec<&str> =
-        block.rows.iter().filter(|row| row.is_old()).map(|row| row.old.as_str()).collect();
-    let called = skeleton(&called.join("\n"));
-    if is_loose && called != words && occurrences(&skeleton(file), &called) > 0 {
+    if is_loose && fits_elsewhere(block, old, file) {
         return Claim::Undecidable;
     }
     if letters < 4 { claim.max(Claim::TruthOrRefusal) } else { claim }
+}
+
+/// Whether the file has the old lines as the call has them, spaces aside, although the noise has taken lines away.
+fn fits_elsewhere(block: &Block, old: &[&str], file: &str) -> bool {
+    let called: Vec<&str> =
+        block.rows.iter().filter(|row| row.is_old()).map(|row| row.old.as_str()).collect();
+    let called = skeleton(&called.join("\n"));
+    called != skeleton(&old.join("\n")) && occurrences(&skeleton(file), &called) > 0
 }
 
 fn of_patch(draft: &Draft, form: Form, file: &str, noises: &[&Noise], claim: Claim) -> Option<Claim> {
@@ -144,6 +218,9 @@ fn of_patch(draft: &Draft, form: Form, file: &str, noises: &[&Noise], claim: Cla
             return None;
         }
         let target = loose && index == draft.target;
+        if target && fits_elsewhere(block, &old, file) {
+            worst = worst.max(Claim::Undecidable);
+        }
         let found = by_places(block, &old, file, target, Claim::Decidable);
         if found >= Claim::Undecidable {
             // Numbers settle what the text leaves open, if a tool believes them.

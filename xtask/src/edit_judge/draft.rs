@@ -86,6 +86,8 @@ pub(super) struct Draft {
     pub(super) applied: bool,
     /// Whether headers of a patch have the true line numbers.
     pub(super) has_numbers: bool,
+    /// Whether the strings begin and end with a newline that is no line of theirs.
+    edges: (bool, bool),
     /// The patch has its hunks from the last to the first.
     pub(super) is_reversed: bool,
 }
@@ -126,6 +128,7 @@ impl Draft {
             accepted: Vec::new(),
             applied: false,
             has_numbers: true,
+            edges: (false, false),
             is_reversed: false,
         })
     }
@@ -220,12 +223,33 @@ impl Draft {
         self.old = self.old_lines().join("\n");
         self.new = self.new_lines().join("\n");
         if choices.percent(30) {
+            self.edges.1 = true;
             self.old.push('\n');
             self.new.push('\n');
         } else if choices.percent(5) && self.block().first > 0 {
+            self.edges.0 = true;
             self.old.insert(0, '\n');
             self.new.insert(0, '\n');
         }
+    }
+
+    /// Takes the newlines away that are no lines, so that the strings end where their lines do.
+    pub(super) fn bare(&mut self) {
+        for text in [&mut self.old, &mut self.new] {
+            if self.edges.0 && text.starts_with('\n') {
+                text.remove(0);
+            }
+            if self.edges.1 && text.ends_with('\n') {
+                text.pop();
+            }
+        }
+        self.edges = (false, false);
+    }
+
+    /// Whether the old lines begin or end with a blank one.
+    pub(super) fn has_blank_edge(&self) -> bool {
+        let old = self.true_old();
+        [old.first(), old.last()].into_iter().flatten().any(|line| line.trim().is_empty())
     }
 
     pub(super) fn extension(&self) -> &str {

@@ -38,7 +38,7 @@ pub(super) fn rule(trial: &Trial, deed: &Deed) -> Ruling {
     let changed = deed.file != trial.file;
     let message = deed.message.to_lowercase();
     let says_why = deed.is_error || message.contains("already") || message.contains("nothing");
-    let is_right = trial.right.contains(&deed.file);
+    let is_right = trial.is_right(&deed.file);
     match trial.claim {
         Claim::Applied if changed => Ruling::Wrong,
         Claim::Applied if message.contains("already") => Ruling::Right,

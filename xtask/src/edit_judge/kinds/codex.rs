@@ -37,7 +37,8 @@ fn no_begin(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
 
 fn no_end(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
     draft.patch = draft.patch.replacen("*** End Patch\n", "", 1);
-    Some(Decidable)
+    // The end of the patch may have been cut off.
+    Some(TruthOrRefusal)
 }
 
 fn bare(draft: &mut Draft, choices: &mut Choices) -> Option<Claim> {

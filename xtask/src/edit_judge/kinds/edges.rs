@@ -49,7 +49,8 @@ fn blank_before_both(draft: &mut Draft, choices: &mut Choices) -> Option<Claim> 
 }
 
 fn blank_and_trailing(draft: &mut Draft, choices: &mut Choices) -> Option<Claim> {
-    let lines: Vec<&str> = draft.old.trim_end_matches('\n').split('\n').collect();
+    draft.bare();
+    let lines: Vec<&str> = draft.old.split('\n').collect();
     let end = *choices.pick(&["\n", "\n\n"])?;
     draft.old = format!("{}{end}", lines.join(" \n"));
     accept_edges(draft);
@@ -60,14 +61,11 @@ fn blank_and_trailing(draft: &mut Draft, choices: &mut Choices) -> Option<Claim>
 fn edge_claim(draft: &Draft) -> Option<Claim> {
     let rows = draft.rows();
     let at_edge = rows.first()?.mark != Mark::Keep || rows.last()?.mark != Mark::Keep;
-    let blank_edge = rows.first()?.is_blank() || rows.last()?.is_blank();
-    Some(if blank_edge {
-        Undecidable
-    } else if at_edge {
-        TruthOrRefusal
-    } else {
-        Decidable
-    })
+    let blank_edge = rows.first()?.is_blank() || rows.last()?.is_blank() || draft.has_blank_edge();
+    if blank_edge {
+        return None;
+    }
+    Some(if at_edge { TruthOrRefusal } else { Decidable })
 }
 
 /// If the file has blank lines where the old text has too many, taking those away with the old text is what it says.
@@ -95,15 +93,15 @@ fn truth_end(draft: &Draft) -> usize {
 }
 
 fn newline_old_alone(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
-    draft.old = format!("{} \n", draft.old.trim_end_matches('\n'));
-    draft.new = draft.new.trim_end_matches('\n').to_owned();
+    draft.bare();
+    draft.old.push_str(" \n");
     edge_claim(draft)
 }
 
 fn newline_new_alone(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
-    draft.old = draft.old.trim_end_matches('\n').to_owned();
+    draft.bare();
     draft.old.push(' ');
-    draft.new = format!("{}\n", draft.new.trim_end_matches('\n'));
+    draft.new.push('\n');
     // One blank line more is what the new text says, word for word.
     let mut more = draft.changed_lines();
     more.insert(truth_end(draft), String::new());
@@ -175,7 +173,8 @@ fn blank_added(draft: &mut Draft, choices: &mut Choices) -> Option<Claim> {
 }
 
 fn blank_everywhere(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
-    if draft.rows().iter().any(Row::is_blank) || draft.rows().len() < 3 {
+    let new = draft.rows().iter().filter(|row| row.mark == Mark::New).count();
+    if draft.rows().iter().any(Row::is_blank) || draft.rows().len() < 3 || new > 1 {
         return None;
     }
     let rows = std::mem::take(draft.rows_mut());

@@ -132,9 +132,9 @@ fn all_joined(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
     if !whole_lines || draft.old.trim().lines().count() < 2 || rows.iter().any(|row| row.old.contains("//")) {
         return None;
     }
+    draft.bare();
     let words: Vec<&str> = draft.old.split_whitespace().collect();
     draft.old = words.join(" ");
-    draft.new = draft.new.trim_end_matches('\n').trim_start_matches('\n').to_owned();
     // Whether the new text begins with the indentation of the file's line or after it is to be seen from the text.
     let edges_blank = rows_edge_blank(draft);
     Some(if edges_blank { Undecidable } else { TruthOrRefusal })
@@ -175,9 +175,9 @@ fn cut_short(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
     let cut = last.old.len() - last.old.len() / 3;
     let short = format!("{}...", &last.old[..cut]);
     let whole = last.old.clone();
+    draft.bare();
     for text in [&mut draft.old, &mut draft.new] {
-        let trimmed = text.trim_end_matches('\n').to_owned();
-        *text = format!("{}{short}", trimmed.strip_suffix(whole.as_str())?);
+        *text = format!("{}{short}", text.strip_suffix(whole.as_str())?);
     }
     Some(Claim::Refusal)
 }

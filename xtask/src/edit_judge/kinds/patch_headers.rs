@@ -60,14 +60,15 @@ fn parse(header: &str) -> Option<[usize; 4]> {
 fn counts(draft: &mut Draft, choices: &mut Choices) -> Option<Claim> {
     let by = 1 + choices.below(4);
     let more = choices.percent(50);
-    let wrong = |count: usize| if more || count <= by { count + by } else { count - by };
+    let wrong = |count: usize| if more { count + by } else { count.saturating_sub(by) };
     hunk_headers(draft, |line| match parse(line) {
         Some([old, old_count, new, new_count]) => {
             format!("@@ -{old},{} +{new},{} @@", wrong(old_count), wrong(new_count))
         }
         None => line.to_owned(),
     });
-    Some(Decidable)
+    // More lines than there are can mean that the end of the patch was cut off.
+    Some(if more { TruthOrRefusal } else { Decidable })
 }
 
 fn numbers(draft: &mut Draft, choices: &mut Choices) -> Option<Claim> {

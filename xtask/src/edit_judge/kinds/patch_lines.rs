@@ -54,7 +54,7 @@ fn unmark_one(draft: &mut Draft, choices: &mut Choices, mark: char, claim: Claim
     let (mut lines, found) = marked(draft, mark, |text| unlike_marks(text) || indented(text));
     let at = *choices.pick(&found)?;
     // Without its mark, a line that begins with a space is a context line with a space less.
-    let claim = if lines[at][1..].starts_with(' ') { TruthOrRefusal } else { claim };
+    let claim = if mark == '-' && lines[at][1..].starts_with(' ') { Claim::Undecidable } else { claim };
     lines[at].remove(0);
     draft.patch = lines.join("\n");
     Some(claim)

@@ -74,15 +74,17 @@ fn prefix(format: usize, number: usize, path: &str) -> String {
 fn numbered<const FORMAT: usize>(draft: &mut Draft, choices: &mut Choices) -> Option<Claim> {
     let first = draft.block().first + 1;
     let path = draft.path.clone();
+    draft.bare();
     let add = |text: &str| {
-        let body = text.trim_matches('\n');
-        let lines = body.split('\n').enumerate();
+        let lines = text.split('\n').enumerate();
         let lines: Vec<String> =
             lines.map(|(index, line)| format!("{}{line}", prefix(FORMAT, first + index, &path))).collect();
         lines.join("\n")
     };
     draft.old = add(&draft.old);
-    draft.new = if choices.percent(70) { add(&draft.new) } else { draft.new.trim_matches('\n').to_owned() };
+    if choices.percent(70) {
+        draft.new = add(&draft.new);
+    }
     // One line with a short prefix may also be text.
     let single = !draft.old.contains('\n') && matches!(FORMAT, 11 | 12 | 15..=18);
     Some(if single { TruthOrRefusal } else { Decidable })
@@ -131,9 +133,9 @@ fn ansi_words(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
 }
 
 fn each_full_line(draft: &mut Draft, mark: &str) {
+    draft.bare();
     for text in [&mut draft.old, &mut draft.new] {
-        let body = text.trim_matches('\n');
-        let lines: Vec<String> = body.split('\n').map(|line| format!("{mark}{line}")).collect();
+        let lines: Vec<String> = text.split('\n').map(|line| format!("{mark}{line}")).collect();
         *text = lines.join("\n");
     }
 }
@@ -150,9 +152,9 @@ fn barred(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
 
 /// `-` before each old line and `+` before each new one.
 fn marked(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
+    draft.bare();
     let mark = |text: &str, sign: &str| {
-        let lines: Vec<String> =
-            text.trim_matches('\n').split('\n').map(|line| format!("{sign}{line}")).collect();
+        let lines: Vec<String> = text.split('\n').map(|line| format!("{sign}{line}")).collect();
         lines.join("\n")
     };
     draft.old = mark(&draft.old, "-");

@@ -20,8 +20,9 @@ pub(super) const NOISES: &[Noise] = &[
     toward(Understood, noise("a sentence before the block", Patch, Wrapper, BLOCKS, sentence)),
 ];
 
-fn framed(draft: &Draft) -> (String, String) {
-    (draft.old.trim_matches('\n').to_owned(), draft.new.trim_matches('\n').to_owned())
+fn framed(draft: &mut Draft) -> (String, String) {
+    draft.bare();
+    (draft.old.clone(), draft.new.clone())
 }
 
 fn stray(draft: &mut Draft, choices: &mut Choices) -> Option<Claim> {

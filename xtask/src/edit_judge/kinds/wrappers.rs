@@ -45,16 +45,12 @@ const fn understood(name: &'static str, apply: super::Apply) -> Noise {
 
 fn wrap(draft: &mut Draft, before: &str, after: &str) {
     wrap_old(draft, before, after);
-    draft.new = format!("{before}{}{after}", draft.new.trim_matches('\n'));
+    draft.new = format!("{before}{}{after}", draft.new);
 }
 
 fn wrap_old(draft: &mut Draft, before: &str, after: &str) {
-    draft.old = format!("{before}{}{after}", draft.old.trim_matches('\n'));
-}
-
-/// A wrapper around old alone leaves the new text without a newline at its end, as old has inside.
-fn plain_new(draft: &mut Draft) {
-    draft.new = draft.new.trim_matches('\n').to_owned();
+    draft.bare();
+    draft.old = format!("{before}{}{after}", draft.old);
 }
 
 /// In a file of Markdown the fences could be text.
@@ -75,7 +71,6 @@ fn fence_language(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
 
 fn fence_old(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
     wrap_old(draft, "```\n", "\n```");
-    plain_new(draft);
     Some(unless_markdown(draft))
 }
 
@@ -98,20 +93,19 @@ fn cdata(draft: &mut Draft, choices: &mut Choices) -> Option<Claim> {
 
 fn cdata_old(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
     wrap_old(draft, "<![CDATA[", "]]>");
-    plain_new(draft);
     Some(Decidable)
 }
 
 fn tags(draft: &mut Draft, choices: &mut Choices) -> Option<Claim> {
     let newline = *choices.pick(&["", "\n"])?;
     wrap_old(draft, &format!("<old_string>{newline}"), &format!("{newline}</old_string>"));
-    draft.new = format!("<new_string>{newline}{}{newline}</new_string>", draft.new.trim_matches('\n'));
+    draft.new = format!("<new_string>{newline}{}{newline}</new_string>", draft.new);
     Some(TruthOrRefusal)
 }
 
 fn parameter(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
     wrap_old(draft, "<parameter name=\"old_string\">", "</parameter>");
-    draft.new = format!("<parameter name=\"new_string\">{}</parameter>", draft.new.trim_matches('\n'));
+    draft.new = format!("<parameter name=\"new_string\">{}</parameter>", draft.new);
     Some(TruthOrRefusal)
 }
 
@@ -129,7 +123,6 @@ fn hunk_header(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
 fn hunk_header_old(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
     let header = header(draft);
     wrap_old(draft, &header, "");
-    plain_new(draft);
     Some(Decidable)
 }
 
@@ -146,7 +139,6 @@ fn lines_header(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
 fn lines_header_old(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
     let header = numbered_header(draft);
     wrap_old(draft, &header, "");
-    plain_new(draft);
     Some(Decidable)
 }
 
@@ -164,33 +156,30 @@ fn path_comment(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
 fn path_comment_old(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
     let header = path_in_comment(draft);
     wrap_old(draft, &header, "");
-    plain_new(draft);
     Some(Decidable)
 }
 
 fn path_line(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
     let header = format!("{}:\n", draft.path);
     wrap_old(draft, &header, "");
-    plain_new(draft);
     Some(TruthOrRefusal)
 }
 
 fn sentence(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
     wrap_old(draft, "Here is the current code:\n", "");
-    plain_new(draft);
     Some(TruthOrRefusal)
 }
 
 fn sentence_both(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
     wrap_old(draft, "Here is the current code:\n\n", "");
-    draft.new = format!("Here is the new code:\n\n{}", draft.new.trim_matches('\n'));
+    draft.new = format!("Here is the new code:\n\n{}", draft.new);
     Some(TruthOrRefusal)
 }
 
 fn file_headers(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
     let path = draft.path.clone();
     wrap_old(draft, &format!("--- a/{path}\n"), "");
-    draft.new = format!("+++ b/{path}\n{}", draft.new.trim_matches('\n'));
+    draft.new = format!("+++ b/{path}\n{}", draft.new);
     Some(TruthOrRefusal)
 }
 
@@ -211,7 +200,7 @@ fn dots(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
 
 fn conflict(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
     wrap_old(draft, "<<<<<<< HEAD\n", "\n=======");
-    draft.new = format!("=======\n{}\n>>>>>>> main", draft.new.trim_matches('\n'));
+    draft.new = format!("=======\n{}\n>>>>>>> main", draft.new);
     Some(TruthOrRefusal)
 }
 
