@@ -166,6 +166,7 @@ fn of_edit(
             if claim > Claim::TruthOrRefusal {
                 right.clear();
             }
+            right.extend(at_the_depth_of_its_line(draft, file));
             right.insert(0, plain);
             return Some(exact);
         }
@@ -175,7 +176,27 @@ fn of_edit(
     if claim >= Claim::Undecidable {
         return Some(claim);
     }
-    Some(by_places(draft.block(), &draft.true_old(), file, is_loose(noises), claim))
+    let found = by_places(draft.block(), &draft.true_old(), file, is_loose(noises), claim);
+    // Numbers settle what the text leaves open, if a tool believes them.
+    let settled = draft.is_numbered && found == Claim::Refusal;
+    Some(if settled { Claim::TruthOrRefusal } else { found })
+}
+
+/// Old text of one line that begins inside of the indentation: new lines may go as deep as the line is.
+fn at_the_depth_of_its_line(draft: &Draft, file: &str) -> Option<String> {
+    let at = file.find(&draft.old)?;
+    let missing = &file[file[..at].rfind('\n').map_or(0, |newline| newline + 1)..at];
+    if missing.is_empty() || !missing.trim().is_empty() || draft.old.contains('\n') {
+        return None;
+    }
+    let mut lines = draft.new.split('\n');
+    let mut new = lines.next()?.to_owned();
+    for line in lines {
+        new.push('\n');
+        new.push_str(if line.trim().is_empty() { "" } else { missing });
+        new.push_str(line);
+    }
+    Some(file.replacen(&draft.old, &new, 1))
 }
 
 /// Two places that the old text fits alike.
@@ -205,6 +226,9 @@ fn fits_elsewhere(block: &Block, old: &[&str], file: &str) -> bool {
 fn of_patch(draft: &Draft, form: Form, file: &str, noises: &[&Noise], claim: Claim) -> Option<Claim> {
     if matches!(claim, Claim::Forbidden | Claim::Applied) {
         return Some(claim);
+    }
+    if noises.iter().any(|noise| noise.family == Family::Meaning) && draft.old_lines() == draft.true_old() {
+        return None;
     }
     let loose = is_loose(noises);
     let placed = form == Form::Unified && draft.has_numbers;

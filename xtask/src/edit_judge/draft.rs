@@ -86,6 +86,8 @@ pub(super) struct Draft {
     pub(super) applied: bool,
     /// Whether headers of a patch have the true line numbers.
     pub(super) has_numbers: bool,
+    /// Whether the strings of an edit have the true line numbers.
+    pub(super) is_numbered: bool,
     /// Whether the strings begin and end with a newline that is no line of theirs.
     edges: (bool, bool),
     /// The patch has its hunks from the last to the first.
@@ -128,6 +130,7 @@ impl Draft {
             accepted: Vec::new(),
             applied: false,
             has_numbers: true,
+            is_numbered: false,
             edges: (false, false),
             is_reversed: false,
         })

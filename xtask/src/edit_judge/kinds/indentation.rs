@@ -85,7 +85,12 @@ fn untouched(draft: &Draft) -> usize {
 
 /// Most lines are exact, so they tell the depth; otherwise either reading is possible.
 fn by_majority(draft: &Draft, altered: usize) -> Claim {
-    if untouched(draft) > altered.max(1) { Decidable } else { TruthOrRefusal }
+    match untouched(draft) {
+        // The old lines can be all at another depth, with the new ones, or alone.
+        0 => Claim::Undecidable,
+        exact if exact > altered.max(1) => Decidable,
+        _ => TruthOrRefusal,
+    }
 }
 
 fn shifted(line: &str, choices: &mut Choices) -> String {

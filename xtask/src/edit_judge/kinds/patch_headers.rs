@@ -182,7 +182,11 @@ fn counts_left_out(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
 
 fn final_newline_note(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
     draft.patch.push_str("\\ No newline at end of file\n");
-    // The file does have one.
+    // The file does have one; at its end the note asks to take it away.
+    if draft.blocks.last()?.end() == draft.before.len() {
+        let truth = draft.truth();
+        draft.accepted.push(truth.trim_end_matches(['\n', '\r']).to_owned());
+    }
     Some(TruthOrRefusal)
 }
 

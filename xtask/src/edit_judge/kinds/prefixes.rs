@@ -75,6 +75,7 @@ fn numbered<const FORMAT: usize>(draft: &mut Draft, choices: &mut Choices) -> Op
     let first = draft.block().first + 1;
     let path = draft.path.clone();
     draft.bare();
+    draft.is_numbered = true;
     let add = |text: &str| {
         let lines = text.split('\n').enumerate();
         let lines: Vec<String> =

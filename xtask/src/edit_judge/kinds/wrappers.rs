@@ -109,7 +109,8 @@ fn parameter(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
     Some(TruthOrRefusal)
 }
 
-fn header(draft: &Draft) -> String {
+fn header(draft: &mut Draft) -> String {
+    draft.is_numbered = true;
     let (first, old, new) = (draft.block().first + 1, draft.old_lines().len(), draft.new_lines().len());
     format!("@@ -{first},{old} +{first},{new} @@\n")
 }
@@ -126,7 +127,8 @@ fn hunk_header_old(draft: &mut Draft, _: &mut Choices) -> Option<Claim> {
     Some(Decidable)
 }
 
-fn numbered_header(draft: &Draft) -> String {
+fn numbered_header(draft: &mut Draft) -> String {
+    draft.is_numbered = true;
     format!("Lines {}-{}:\n", draft.block().first + 1, draft.block().end())
 }
 
