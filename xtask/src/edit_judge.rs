@@ -20,7 +20,15 @@ mod cases;
 mod counts;
 mod drive;
 mod findings;
+mod others;
 mod ruling;
+
+mod corpus;
+mod page;
+mod undecidable;
+
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 
@@ -32,8 +40,9 @@ use drive::Subject;
 use findings::Findings;
 use history::Change;
 use options::Request;
+use others::Others;
 use random::Choices;
-use ruling::rule;
+use ruling::{Ruling, rule};
 
 /// Changes taken from each checkout.
 const CHANGES: usize = 1_500;
@@ -46,17 +55,47 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
     let binary = request.binary.clone().unwrap_or_else(|| root.join("target/release/toolpost"));
     let changes = history::changes(&request.repos, CHANGES, &mut Choices::new(request.seed))?;
     println!("{} changed files", changes.len());
-    let results = judge(&request, &changes, &binary)?;
-    print!("{}\n{}", results.table(), counts::goals(&results));
-    let wrong = results.total(|_, _| true).with(ruling::Ruling::Wrong);
+    let scratch = root.join("target/edits");
+    let mut others = if request.peers { Some(Others::start(&scratch)?) } else { None };
+    let results = judge(&request, &changes, &binary, others.as_mut())?;
+    let (table, goals) = (results.table(), counts::goals(&results));
+    print!("{table}\n{goals}");
+    if let Some(others) = &others {
+        print!("\n{}", others.table());
+    }
+    if request.write {
+        write(root, &request, &results, others.as_ref())?;
+    }
+    let wrong = results.total(|_, _| true).with(Ruling::Wrong);
     if wrong > 0 {
         bail!("{wrong} results are wrong");
     }
     Ok(())
 }
 
+/// Writes the parts of the page.
+fn write(root: &Path, request: &Request, results: &Results, others: Option<&Others>) -> Result<()> {
+    let title = format!("{} cases, seed {}.", results.total(|_, _| true).cases(), request.seed);
+    let goals = counts::goals(results);
+    page::replace(root, "outside", &format!("{title}\n\n```text\n{goals}```\n\n{}", results.table()))?;
+    let folder = std::env::temp_dir().join(format!("toolpost-edit-corpus-{}", std::process::id()));
+    corpus::check_out(&folder)?;
+    let own = history::changes(&folder, CHANGES, &mut Choices::new(1));
+    std::fs::remove_dir_all(&folder)?;
+    page::replace(root, "undecidable", &undecidable::section(&own?, 1))?;
+    if let Some(others) = others {
+        page::replace(root, "outside-peers", &others.table())?;
+    }
+    Ok(())
+}
+
 /// Runs the cases, and writes findings while it does so.
-fn judge(request: &Request, changes: &[Change], binary: &Path) -> Result<Results> {
+fn judge(
+    request: &Request,
+    changes: &[Change],
+    binary: &Path,
+    mut others: Option<&mut Others>,
+) -> Result<Results> {
     let mut cases = Cases::new(changes, request.seed, request.kind.as_deref());
     if cases.is_empty() {
         bail!("no kind of noise has `{}` in its name", request.kind.as_deref().unwrap_or_default());
@@ -79,6 +118,9 @@ fn judge(request: &Request, changes: &[Change], binary: &Path) -> Result<Results
         for (trial, deed) in trials.iter().zip(&deeds) {
             let ruling = rule(trial, deed);
             results.add(&trial.names, trial.form, trial.claim, ruling);
+            if let Some(others) = others.as_deref_mut() {
+                others.run(trial, ruling)?;
+            }
             if let Some(findings) = &mut findings {
                 findings.add(trial, deed, ruling)?;
             }

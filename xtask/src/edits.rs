@@ -14,7 +14,7 @@ mod options;
 mod packages;
 mod page;
 mod patch;
-mod peers;
+pub(crate) mod peers;
 mod random;
 mod tally;
 mod verdict;

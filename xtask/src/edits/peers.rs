@@ -1,33 +1,32 @@
 //! Other agents on the same cases: the matching code of OpenCode, Gemini CLI and Codex as they publish it, in a scratch
 //! folder. `peers/drive.mjs` loads and calls it; what comes back is judged here like our own.
 
-use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+mod driver;
 
-use anyhow::{Context as _, Result};
+use std::path::Path;
+
+use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::cases::{Call, Case};
 use super::noise::Kind;
-use super::packages;
 use super::tally::Tally;
 use super::verdict::{Verdict, judge};
-use crate::process;
+
+pub(crate) use driver::Driver;
 
 /// Another agent.
-pub(super) struct Peer {
+pub(crate) struct Peer {
     /// As `drive.mjs` calls it.
-    id: &'static str,
-    pub(super) title: &'static str,
+    pub(crate) id: &'static str,
+    pub(crate) title: &'static str,
     /// The package that has its code, and the release that is taken.
     package: &'static str,
-    pub(super) version: &'static str,
+    pub(crate) version: &'static str,
     folder: &'static str,
 }
 
-pub(super) const PEERS: [Peer; 3] = [
+pub(crate) const PEERS: [Peer; 3] = [
     Peer {
         id: "opencode",
         title: "OpenCode",
@@ -51,17 +50,9 @@ pub(super) const PEERS: [Peer; 3] = [
     },
 ];
 
-/// What Gemini CLI needs of another package for matching.
-const LEVENSHTEIN: &str = "fast-levenshtein@2.0.6";
-
-const DRIVER: &str = include_str!("peers/drive.mjs");
-
-/// The running driver, and the counts.
+/// The counts with each peer.
 pub(super) struct Peers {
-    child: Child,
-    stdin: ChildStdin,
-    stdout: BufReader<ChildStdout>,
-    base: PathBuf,
+    driver: Driver,
     /// One for each of `PEERS`.
     pub(super) tallies: Vec<Tally>,
     /// Why a peer could not be driven.
@@ -69,28 +60,11 @@ pub(super) struct Peers {
 }
 
 impl Peers {
-    /// Fetches what is missing and starts the driver.
     pub(super) fn start(scratch: &Path) -> Result<Peers> {
-        let folder = scratch.join("peers");
-        fs::create_dir_all(&folder)?;
-        let fetched: Vec<Result<()>> = PEERS.iter().map(|peer| fetch(peer, &folder)).collect();
-        fs::write(folder.join("drive.mjs"), DRIVER)?;
-        let base = super::drive::fast_folder(scratch).join(format!("toolpost-peers-{}", std::process::id()));
-        fs::create_dir_all(&base)?;
-        let mut command = Command::new("node");
-        command.arg(folder.join("drive.mjs")).arg(&folder).arg(&base);
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().context("cannot start node")?;
-        let stdin = child.stdin.take().context("node has no standard input")?;
-        let mut stdout = BufReader::new(child.stdout.take().context("node has no standard output")?);
-        let first = read(&mut stdout)?;
-        let reason = |(peer, fetched): (&Peer, Result<()>)| match fetched {
-            Err(error) => Some(format!("{error:#}")),
-            Ok(()) => first["reasons"][peer.id].as_str().map(str::to_owned),
-        };
-        let reasons = PEERS.iter().zip(fetched).map(reason).collect();
+        let driver = Driver::start(scratch)?;
         let tallies = PEERS.iter().map(|_| Tally::default()).collect();
-        Ok(Peers { child, stdin, stdout, base, tallies, reasons })
+        let reasons = driver.reasons.clone();
+        Ok(Peers { driver, tallies, reasons })
     }
 
     /// Runs one case with every peer that takes such calls.
@@ -107,8 +81,7 @@ impl Peers {
         };
         call["before"] = case.before.as_str().into();
         call["extension"] = case.extension.as_str().into();
-        writeln!(self.stdin, "{call}").context("the driver of the peers does not read any more")?;
-        let answer = read(&mut self.stdout)?;
+        let answer = self.driver.ask(&call)?;
         for (peer, tally) in PEERS.iter().zip(&mut self.tallies) {
             let Some(found) = answer.get(peer.id) else { continue };
             let verdict = match found["text"].as_str() {
@@ -130,31 +103,4 @@ impl Peers {
         }
         Value::Object(all)
     }
-}
-
-impl Drop for Peers {
-    fn drop(&mut self) {
-        // It may have ended by itself; its folder is one for temporary files.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        let _ = fs::remove_dir_all(&self.base);
-    }
-}
-
-fn fetch(peer: &Peer, folder: &Path) -> Result<()> {
-    packages::unpack_npm(peer.package, peer.version, &folder.join(peer.folder))?;
-    if peer.id == "gemini" && !folder.join("node_modules/fast-levenshtein").exists() {
-        let mut npm = Command::new("npm");
-        npm.args(["install", "--silent", "--no-save", "--ignore-scripts", "--prefix"])
-            .arg(folder)
-            .arg(LEVENSHTEIN);
-        process::capture(&mut npm)?;
-    }
-    Ok(())
-}
-
-fn read(stdout: &mut BufReader<ChildStdout>) -> Result<Value> {
-    let mut line = String::new();
-    stdout.read_line(&mut line)?;
-    serde_json::from_str(&line).context("the driver of the peers ended without an answer")
 }

@@ -3,7 +3,7 @@
 use super::super::claim::Claim::{self, Decidable, Forbidden};
 use super::super::draft::{Draft, Mark, Row, split_indentation};
 use super::super::random::Choices;
-use super::Family::Meaning;
+use super::Family::{Meaning, Place};
 use super::Goal::NotCode;
 use super::Stage::{File, Rows};
 use super::{ALL, Noise, noise, toward};
@@ -26,7 +26,7 @@ pub(super) const NOISES: &[Noise] = &[
     of("placeholder: … existing code …", line::<14>),
     of("placeholder: other methods remain unchanged", line::<15>),
     of("placeholder at the end of a line", end_of_line),
-    noise("a placeholder that the file had", File, Meaning, ALL, was_there),
+    noise("a placeholder that the file had", File, Place, ALL, was_there),
 ];
 
 const TEXTS: [&str; 16] = [
