@@ -7,4 +7,4 @@ mod warn;
 
 pub use file::{MOST_RULES, RuleFile, policy_from_toml, read_rules, read_rules_in};
 pub use print::{policy_to_toml, rules_to_toml};
-pub use warn::{Misspelt, RuleSubjects, Warning, misspelt, warnings};
+pub use warn::{Misspelt, RuleSubjects, Warning, misspelt, useless_resource, warnings};

@@ -99,6 +99,11 @@ pub fn misspelt(policy: &Policy, subjects: &RuleSubjects<'_>) -> Vec<Misspelt> {
     found
 }
 
+/// Why no call can match the resource of a rule, if that is so.
+pub fn useless_resource(rule: &Rule, names: &Names) -> Option<String> {
+    odd_resource(rule, names, None).filter(|odd| odd.matches_nothing).map(|odd| odd.message)
+}
+
 /// What is wrong with an action that names no tool, and the tool that it nearly names. The name of an allow rule may be that
 /// of a tool which an agent brings along, unless it is nearly another; a rule that narrows must not depend on that.
 fn strange_action(

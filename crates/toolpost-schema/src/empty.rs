@@ -1,7 +1,8 @@
-//! Arguments whose empty value says nothing, by the mark in the schema: an empty string or list there counts as left out.
+//! Arguments whose empty value says nothing: an empty string or list counts as left out where the schema has the mark, and an
+//! empty string where the argument is never a string.
 //!
-//! Some hosts send every argument of a tool. Only the schema says where that means nothing; an argument without the mark keeps
-//! its empty value, and so does one that is required.
+//! Some hosts send every argument of a tool. Only the schema says where that means nothing; any other argument keeps its empty
+//! value, and so does one that is required.
 
 use crate::problem::{joined, spelled_path};
 use crate::repair::Repair;
@@ -12,7 +13,7 @@ use serde_json::{Map, Value};
 /// `"absent"`, or `{"beside": "NAME"}` where that holds only if the argument NAME is given.
 pub const EMPTY_MARK: &str = "x-toolpost-empty";
 
-/// The marked arguments of an object.
+/// The arguments of an object whose empty value says nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Empties {
     marked: Vec<Marked>,
@@ -23,17 +24,16 @@ pub(crate) struct Empties {
 #[derive(Debug)]
 struct Marked {
     name: String,
+    /// Whether only an empty string says nothing, as the argument is of another type.
+    is_other_type: bool,
     /// Another argument that must be given.
     beside: Option<String>,
 }
 
 impl Empties {
-    /// The marked arguments of a schema; an error says what is wrong with a mark.
+    /// Those of a schema; an error says what is wrong with a mark.
     pub(crate) fn of(schema: &Value) -> Result<Empties, String> {
-        match crate::has_key(schema, EMPTY_MARK) {
-            true => Empties::below(schema, MAX_DEPTH),
-            false => Ok(Empties::default()),
-        }
+        Empties::below(schema, MAX_DEPTH)
     }
 
     fn below(schema: &Value, levels: usize) -> Result<Empties, String> {
@@ -47,9 +47,17 @@ impl Empties {
         };
         for (name, property) in properties {
             let is_required = required.iter().any(|one| *one == name);
-            if let Some(mark) = property.get(EMPTY_MARK).filter(|_| !is_required) {
-                let beside = beside(mark, properties).map_err(|wrong| format!("`{name}`: {wrong}"))?;
-                empties.marked.push(Marked { name: name.clone(), beside });
+            let (name_of, is_other_type) = (name.clone(), is_never_text(property));
+            match property.get(EMPTY_MARK) {
+                _ if is_required => {}
+                Some(mark) => {
+                    let beside = beside(mark, properties).map_err(|wrong| format!("`{name}`: {wrong}"))?;
+                    empties.marked.push(Marked { name: name_of, is_other_type: false, beside });
+                }
+                None if is_other_type => {
+                    empties.marked.push(Marked { name: name_of, is_other_type, beside: None });
+                }
+                None => {}
             }
             if levels > 0 {
                 let inner = Empties::below(property.get("items").unwrap_or(property), levels - 1)?;
@@ -85,6 +93,10 @@ impl Empties {
         for is_alone in [true, false] {
             for marked in self.marked.iter().filter(|marked| marked.beside.is_none() == is_alone) {
                 let is_given = |name: &String| map.get(name).is_some_and(|value| !says_nothing(value));
+                let is_empty = |value: &Value| match marked.is_other_type {
+                    true => value == "",
+                    false => is_empty(value),
+                };
                 if !map.get(&marked.name).is_some_and(is_empty) || !marked.beside.iter().all(is_given) {
                     continue;
                 }
@@ -108,6 +120,18 @@ impl Empties {
                 _ => {}
             }
         }
+    }
+}
+
+/// Whether no value of an argument is a string.
+fn is_never_text(property: &Value) -> bool {
+    let is_other = |name: &Value| {
+        matches!(name.as_str(), Some("integer" | "number" | "boolean" | "array" | "object" | "null"))
+    };
+    match property.get("type") {
+        Some(Value::Array(names)) => !names.is_empty() && names.iter().all(is_other),
+        Some(name) => is_other(name),
+        None => false,
     }
 }
 

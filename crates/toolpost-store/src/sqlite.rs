@@ -4,6 +4,7 @@ mod blocker;
 mod connection;
 mod lock;
 mod presence;
+mod turn;
 mod writer;
 
 use crate::content_files::ContentFiles;

@@ -137,6 +137,17 @@ pub struct PriceRow {
 }
 
 impl PriceRow {
+    /// A price that is not one would make a limit of cost hold for nothing.
+    fn check(&self, model: &str) -> Result<(), String> {
+        let given = [Some(self.input), self.cached, self.cache_write, Some(self.output)];
+        match given.into_iter().flatten().find(|price| !price.is_finite() || *price < 0.0) {
+            Some(wrong) => {
+                Err(format!("the price {wrong} of the model `{model}` is not a number from 0 up; correct it"))
+            }
+            None => self.above.as_ref().map_or(Ok(()), |above| above.check(model)),
+        }
+    }
+
     fn price(&self) -> Price {
         let above = self.above.as_ref().map(|above| Box::new((above.tokens, above.price())));
         let PriceRow { input, cached, cache_write, output, .. } = *self;
@@ -267,6 +278,9 @@ impl Catalog {
         }
         if let Some(header) = &row.key_header {
             check_header(header)?;
+        }
+        for model in &row.models {
+            model.price.as_ref().map_or(Ok(()), |price| price.check(&model.name))?;
         }
         let has_key = !row.key.is_empty();
         if has_key && !row.is_private() && !row.plain_http {
@@ -614,6 +628,21 @@ mod tests {
         let error = catalog.add(text, "x.toml", &origin).unwrap_err();
         assert!(error.to_string().starts_with("x.toml:2: ") && error.message.contains(part), "{error}");
         assert_eq!(catalog, Catalog::built_in().unwrap());
+    }
+
+    #[test]
+    fn a_price_below_zero_is_refused() {
+        for price in [
+            "{ input = -5.0, output = 30.0 }",
+            "{ input = 5.0, output = nan }",
+            "{ input = 5.0, output = 3.0, cached = -0.1 }",
+            "{ input = 5.0, output = 3.0, above = { input = inf, output = 3.0, tokens = 9 } }",
+        ] {
+            let text = format!(
+                "# a row\n[[vendor]]\nname = \"own\"\nformat = \"openai-chat\"\nbase-url = \"https://own.test\"\n[[vendor.models]]\nname = \"m\"\nprice = {price}"
+            );
+            refused(&text, Origin::User("x.toml".into()), "of the model `m` is not a number from 0 up");
+        }
     }
 
     #[test]

@@ -284,6 +284,12 @@ fn an_empty_argument_counts_as_left_out_where_the_schema_says_so() {
     // Without the mark, and where it is required, an empty value is a value.
     check(json!({"a": {"type": "string"}}), &[], json!({"a": ""}), json!({"a": ""}), 0);
     check(json!({"a": text()}), &["a"], json!({"a": ""}), json!({"a": ""}), 0);
+    // An argument that is never a string needs no mark for an empty one.
+    for kind in [json!("integer"), json!("boolean"), json!(["array", "null"]), json!("object")] {
+        check(json!({"a": {"type": kind}}), &[], json!({"a": ""}), json!({}), 1);
+    }
+    check(json!({"a": {"type": "array"}}), &[], json!({"a": []}), json!({"a": []}), 0);
+    check(json!({"a": {"type": ["string", "null"]}}), &[], json!({"a": ""}), json!({"a": ""}), 0);
     // In items of a list.
     let items = json!({"type": "array", "items": {"type": "object", "properties": {"a": text()}}});
     check(

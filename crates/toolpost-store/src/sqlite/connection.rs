@@ -1,5 +1,6 @@
 //! A connection to SQLite: how it is opened, and what its errors mean.
 
+use super::turn;
 use crate::content_files::ContentFiles;
 use crate::db::{Cell, Failure, Kind, Row, Tx, Value};
 use crate::{log, migrations};
@@ -73,23 +74,25 @@ fn to_write(path: &Path) -> Result<Connection, Failure> {
     })?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(|error| failure(&error))?;
-    connection.busy_timeout(PATIENCE).map_err(|error| failure(&error))?;
     // What is in the write-ahead log is durable; to move it into the file at the end of each process would cost more than
     // all else that a short process does.
     let no_checkpoint = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
     connection.set_db_config(no_checkpoint, true).map_err(|error| failure(&error))?;
     // Nothing is changed in a file of another program, not even its mode.
-    version(&connection)?;
+    turn::wait(&connection, || version(&connection))?;
     close_to_others(path).map_err(|error| Failure::Broken(format!("its mode cannot be changed: {error}")))?;
-    let mode: String = connection
-        .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
-        .map_err(|error| failure(&error))?;
+    let mode: String = turn::wait(&connection, || {
+        connection
+            .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
+            .map_err(|error| failure(&error))
+    })?;
     if mode != "wal" {
         return Err(Failure::Broken(format!(
             "its file system cannot keep a write-ahead log (SQLite offers `{mode}`); put the store elsewhere"
         )));
     }
-    prepare(&connection)?;
+    turn::wait(&connection, || prepare(&connection))?;
+    connection.busy_timeout(PATIENCE).map_err(|error| failure(&error))?;
     Ok(connection)
 }
 

@@ -1,7 +1,7 @@
 //! The thread that writes: what waits at the same time becomes durable together, by one sync of the disk.
 
-use super::blocker::{self, Blocker};
-use super::connection::{PATIENCE, SqliteTx, failure, move_logged, tidy_up};
+use super::connection::{SqliteTx, failure, move_logged, tidy_up};
+use super::turn;
 use crate::content_files::ContentFiles;
 use crate::db::{Failure, Job};
 use crate::log;
@@ -11,15 +11,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Jobs that become durable together, at most.
 const TOGETHER: usize = 128;
 /// So long nobody has written anything when there is time for other work.
 const QUIET: Duration = Duration::from_secs(1);
-
-/// How long a turn to write is waited for before it is looked who has it.
-const LOOK: Duration = Duration::from_secs(2);
 
 struct Request {
     job: Job,
@@ -179,28 +176,9 @@ fn commit(tables: Tables<'_>, job: &mut Job) -> Result<(), Failure> {
     done
 }
 
-/// Waits for the turn to write. A process that was stopped in the middle of its own turn is not waited for: nobody can take
-/// its lock, and it may never go on.
+/// Waits for the turn to write.
 fn begin(connection: &Connection) -> Result<(), Failure> {
-    connection.busy_timeout(LOOK).map_err(|error| failure(&error))?;
-    let begun = Instant::now();
-    loop {
-        let done = connection.execute_batch("BEGIN IMMEDIATE").map_err(|error| failure(&error));
-        let Err(Failure::Again(why)) = done else { return done };
-        let blocker = connection.path().filter(|path| !path.is_empty()).and_then(blocker::of_file);
-        match blocker {
-            Some(Blocker { process, is_stopped: true }) => {
-                return Err(Failure::Again(format!(
-                    "{why}: the process {process} was stopped while it was writing; let it go on (`kill -CONT {process}`) or end it"
-                )));
-            }
-            _ if begun.elapsed() < PATIENCE => {}
-            Some(Blocker { process, .. }) => {
-                return Err(Failure::Again(format!("{why}: the process {process} is writing to it")));
-            }
-            None => return Err(Failure::Again(why)),
-        }
-    }
+    turn::wait(connection, || connection.execute_batch("BEGIN IMMEDIATE").map_err(|error| failure(&error)))
 }
 
 /// A job that crashes is a job that failed.

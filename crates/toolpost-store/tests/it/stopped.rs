@@ -62,6 +62,35 @@ fn stopped(url: &StoreUrl, statement: usize) -> Child {
     }
 }
 
+/// A process that is stopped while it makes the store is named too, and soon.
+#[test]
+fn guarantee_47_a_process_that_was_stopped_while_it_made_the_store_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("new.db");
+    let script = "import os, signal, sqlite3, sys\n\
+                  store = sqlite3.connect(sys.argv[1], isolation_level=None)\n\
+                  store.execute('BEGIN EXCLUSIVE')\n\
+                  store.execute('CREATE TABLE t (c)')\n\
+                  os.kill(os.getpid(), signal.SIGSTOP)\n";
+    let mut child = Command::new("python3").args(["-c", script]).arg(&path).spawn().unwrap();
+    let is_stopped = || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
+        stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('T'))
+    };
+    while !is_stopped() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let url: StoreUrl = format!("sqlite:{}", path.display()).parse().unwrap();
+    let begun = Instant::now();
+    let error = toolpost_store::open_with(&url, None).err().expect("the store is not free");
+    assert!(begun.elapsed() < LONGEST, "waited {:?}", begun.elapsed());
+    let named = format!("process {} was stopped while it was writing", child.id());
+    assert!(error.message().contains(&named), "{error}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    toolpost_store::open_with(&url, None).unwrap();
+}
+
 fn guarantee_47_a_stopped_process_keeps_nobody_waiting_for_long(fresh: &Fresh) {
     let store = fresh.open();
     let mut longest = Duration::ZERO;

@@ -85,6 +85,10 @@ fn all_arguments_at_once_are_no_contradiction() {
     check("write", new, &["expectedHash"], "b.txt", Some(""));
     check("list", json!({"path": "", "ignore": [], "depth": 3}), &["path"], "a.txt", None);
     check("glob", json!({"pattern": "*.txt", "path": ""}), &["path"], "a.txt", None);
+    let all = json!({"path": "", "ignore": "", "depth": "", "limit": "", "hidden": ""});
+    check("list", all, &["depth", "hidden", "ignore", "limit", "path"], "a.txt", None);
+    let all = json!({"filePath": "a.txt", "offset": "", "limit": ""});
+    check("read", all, &["limit", "offset"], "a.txt", None);
     let all =
         json!({"pattern": "two", "path": "", "include": "", "type": "", "excludePattern": "", "mode": ""});
     check("grep", all, &["excludePattern", "include", "mode", "path", "type"], "a.txt", None);

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use toolpost_core::capability::Capabilities;
 use toolpost_core::policy::{Effect, Layer, Origin, Rule};
 use toolpost_core::text::Source;
-use toolpost_rules::MOST_RULES;
+use toolpost_rules::{MOST_RULES, useless_resource};
 
 /// What a foreign file holds, as ours.
 #[derive(Debug, Clone, Default)]
@@ -66,7 +66,13 @@ impl<'a> Collector<'a> {
         }
         let origin = Origin::new(self.target.layer, self.file.clone(), line);
         match Rule::new(effect, action, resource, origin) {
-            Ok(rule) => self.imported.rules.push(rule),
+            // Every start would refuse a rule that was to deny or ask and never can.
+            Ok(rule) => {
+                match useless_resource(&rule, toolpost_tools::names()).filter(|_| effect != Effect::Allow) {
+                    Some(why) => self.not_taken(line, Some(effect), why),
+                    None => self.imported.rules.push(rule),
+                }
+            }
             Err(error) => self.not_taken(line, Some(effect), error),
         }
     }

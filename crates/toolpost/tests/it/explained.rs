@@ -8,9 +8,12 @@ fn home() -> Home {
     let home = Home::new();
     home.write(
         ".config/toolpost/config.toml",
-        "[[rule]]\neffect = 'deny'\naction = 'read'\nresource = '/plans/**'\n",
+        "[[rule]]\neffect = 'deny'\naction = 'read'\nresource = '/plans/**'\n\
+         [[rule]]\neffect = 'deny'\naction = 'read'\nresource = 'secret'\n",
     );
-    for file in [".env", "plans/a.txt", "free.txt", "s.py", "Makefile", "script.sh", ".mcp.json.bak"] {
+    for file in
+        [".env", "secret", "plans/a.txt", "free.txt", "s.py", "Makefile", "script.sh", ".mcp.json.bak"]
+    {
         home.write(&format!("repo/{file}"), "text\n");
     }
     home
@@ -29,6 +32,8 @@ fn a_command_is_explained_as_it_will_run() {
     for (line, effect, name, openness, printed) in [
         ("cat .env", "limited", ".env", ("read", "closed"), "`.env` cannot be read by commands"),
         ("cat plans/a.txt", "limited", "plans/a.txt", ("read", "closed"), "cannot be read by commands"),
+        ("cat secret", "limited", "secret", ("read", "closed"), "`secret` cannot be read by commands"),
+        ("cat secret; true", "limited", "secret", ("read", "closed"), "`secret` cannot be read by commands"),
         ("cat free.txt", "allow", "free.txt", ("read", "open"), "text"),
         ("touch .envrc", "limited", ".envrc", ("change", "closed"), "`.envrc` was refused"),
         ("curl -s -m 2 http://127.0.0.1:9/", "limited", "127.0.0.1", ("reach", "closed"), "no network"),
@@ -72,6 +77,31 @@ fn what_a_program_opens_by_itself_is_said_to_be_decided_by_the_sandbox() {
         let clauses = explained["decidedBySandbox"].to_string();
         assert!(clauses.contains(&format!("`{program}`")), "{line}: {explained}");
         assert!(explained["reason"].as_str().unwrap().contains("only the sandbox decides"), "{explained}");
+    }
+}
+
+/// Hosts that are named without a scheme are no files.
+#[test]
+fn hosts_are_named_by_the_programs_that_reach_them() {
+    let home = home();
+    for line in [
+        "curl h.example.com",
+        "wget -q h.example.com/x",
+        "curl --proxy h.example.com:3128 http://o.example",
+        "ssh h.example.com",
+        "ssh -J me@h.example.com o.example",
+        "ping -c1 h.example.com",
+        "dig h.example.com",
+        "nc h.example.com 80",
+        "psql -h h.example.com -c 'select 1'",
+        "mysql --host=h.example.com",
+        "openssl s_client -connect h.example.com:443",
+        "socat - TCP:h.example.com:80",
+    ] {
+        let explained = home.json(&["policy", "explain", &format!("bash: {line}"), "--allow", "exec"]).1;
+        assert_eq!(explained["effect"], "limited", "{line}: {explained}");
+        let place = named(&explained, "h.example.com");
+        assert_eq!(place["reach"], "closed", "{line}: {explained}");
     }
 }
 

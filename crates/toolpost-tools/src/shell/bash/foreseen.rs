@@ -45,13 +45,15 @@ pub(super) fn of(ctx: &Context, settings: &Settings, args: &Args) -> Result<Fore
     let ground = ctx.ground_now(Reach::Confined)?;
     let view = View { ctx, sandbox: prepare::view_of(&ground), ground };
     let mut foreseen = Foreseen::default();
-    for file in &named.files {
+    let is_host = |name: &str| named.hosts.iter().any(|(host, _)| host == name);
+    // What may be a file is none where it is the name of a host.
+    for file in named.files.iter().filter(|file| file.used != PlaceUse::Unknown || !is_host(&file.path)) {
         view.file(file, &mut foreseen);
     }
     // Of what the line does not tell apart, only what is closed is worth a word.
     let (tokens, hosts) = line::mentioned(&args.command);
     let has_more = !named.started.is_empty() || unclear.is_some();
-    for token in tokens.into_iter().filter(|_| has_more) {
+    for token in tokens.into_iter().filter(|token| has_more && !is_host(token)) {
         let path = match folder.is_empty() || token.starts_with('/') {
             true => normal_path(token).into_owned(),
             false => normal_path(&format!("{folder}/{token}")).into_owned(),
@@ -70,7 +72,8 @@ pub(super) fn of(ctx: &Context, settings: &Settings, args: &Args) -> Result<Fore
     }
     let unread = hosts.into_iter().filter(|_| has_more).map(|host| (host, PlaceUse::Unknown));
     for (host, used) in named.hosts.iter().cloned().chain(unread) {
-        if !foreseen.named.iter().any(|place| place.name == host) {
+        let is_host = |place: &NamedPlace| matches!(place.standing, Standing::Host { .. });
+        if !foreseen.named.iter().any(|place| place.name == host && is_host(place)) {
             foreseen.named.push(view.host(host, used));
         }
     }
@@ -242,7 +245,10 @@ impl View<'_> {
         }
         let missing = [Capability::Network].into_iter().collect();
         let remedy = self.ctx.policy().advise(&Remedy::Grant { missing, tool: None });
-        let why = "network is not granted, and commands have no network without it".to_owned();
+        let mut why = "network is not granted, and commands have no network without it".to_owned();
+        if matches!(host.as_str(), "localhost" | "::1") || host.starts_with("127.") {
+            why.push_str("; they reach only servers that they start themselves there");
+        }
         let closed = Closed { why, remedy, rules: Vec::new() };
         place(host, used, Standing::Host { reach: Openness::Closed }, Some(closed))
     }

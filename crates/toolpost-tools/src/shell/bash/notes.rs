@@ -340,8 +340,10 @@ fn files_in_output(
     for line in shown.text.lines().filter(is_about_files).take(MOST_LINES) {
         let is_denied = line.to_lowercase().contains("permission denied");
         let words = line.split(|letter: char| letter.is_whitespace() || ":'\"`‘’()[],;".contains(letter));
-        // Only what is a file by its look: a word of the message is none.
-        for word in words.filter(|word| word.len() < 1_000 && word.contains(['/', '.'])) {
+        // What looks like a file, or is the name of a hidden one: other words are the message's own.
+        let is_hidden = |word: &str| !word.is_empty() && hidden.contains(&plain_path(&standing.join(word)));
+        let is_file = |word: &&str| word.len() < 1_000 && (word.contains(['/', '.']) || is_hidden(word));
+        for word in words.filter(is_file) {
             let path = plain_path(&standing.join(word));
             let meant = meant(&path, word, hidden, is_moved);
             for path in &meant {

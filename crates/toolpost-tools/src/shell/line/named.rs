@@ -70,8 +70,9 @@ pub enum Creation {
 impl Named {
     /// Takes note of the arguments of a command. Each name is resolved by `paths`, which gives all that it may be.
     pub(super) fn command(&mut self, program: &str, words: &[Word], paths: &dyn Fn(&str) -> Vec<String>) {
-        for host in addresses::operands(program, words) {
-            self.host(host, PlaceUse::Reach);
+        let reached = addresses::operands(program, words);
+        for host in &reached {
+            self.host(host.clone(), PlaceUse::Reach);
         }
         let host_use =
             if programs::prints(program) { PlaceUse::Nothing } else { addresses::used_by(program) };
@@ -118,7 +119,12 @@ impl Named {
             }
             None => {
                 self.started(program);
-                for word in &words[1..] {
+                // The name of a host is none of a file.
+                let is_host = |word: &&Word| {
+                    let host = word.literal().and_then(|text| addresses::operand(&text));
+                    host.is_some_and(|host| reached.contains(&host))
+                };
+                for word in words[1..].iter().filter(|word| !is_host(word)) {
                     self.unknown(word, paths);
                     // Of a program that opens its operands, each word that is no option may be one.
                     let operand =

@@ -38,22 +38,30 @@ pub(super) fn page(printer: &Printer, report: &Report) -> String {
     lines.join("\n") + "\n"
 }
 
-/// All that is broken, and as many notes as there is room for.
+/// What is broken, and then notes, as many as there is room for.
 fn findings(printer: &Printer, report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
-    let mut left_out = 0;
+    let (mut broken, mut notes) = (0, 0);
     for finding in report.findings_in_order() {
         let shown = shown(printer, finding);
-        let fits = lines.len() + shown.len() < MOST_LINES - OTHER_LINES;
-        match finding.mark == Mark::Broken || fits && left_out == 0 {
-            true => lines.extend(shown),
-            false => left_out += 1,
+        let has_room = lines.len() + shown.len() < MOST_LINES - OTHER_LINES;
+        match finding.mark {
+            Mark::Broken if has_room && broken == 0 => lines.extend(shown),
+            Mark::Broken => broken += 1,
+            _ if has_room && broken + notes == 0 => lines.extend(shown),
+            _ => notes += 1,
         }
     }
-    match left_out {
-        0 => {}
-        1 => lines.push("  … and 1 more note".to_owned()),
-        more => lines.push(format!("  … and {more} more notes")),
+    let more = |count: usize, one: &str, many: &str| match count {
+        0 => None,
+        1 => Some(format!("1 more {one}")),
+        count => Some(format!("{count} more {many}")),
+    };
+    let left_out =
+        [more(broken, "thing that is broken", "things that are broken"), more(notes, "note", "notes")];
+    let left_out: Vec<String> = left_out.into_iter().flatten().collect();
+    if !left_out.is_empty() {
+        lines.push(format!("  … and {}", left_out.join(", and ")));
     }
     lines
 }

@@ -54,8 +54,86 @@ pub(super) fn used_by(program: &str) -> PlaceUse {
     if CONNECTING.contains(&program) { PlaceUse::Reach } else { PlaceUse::Unknown }
 }
 
-/// The hosts that stand as bare operands.
+/// Options whose value is a host, with a port or without one.
+const HOST_OPTIONS: &[&str] = &[
+    "--host",
+    "--hostname",
+    "--proxy",
+    "--preproxy",
+    "--socks5",
+    "--socks5-hostname",
+    "--server",
+    "--remote-host",
+    "-connect",
+    "-proxy",
+];
+
+/// Programs with options of one letter whose value is a host.
+const HOST_LETTERS: &[(&[&str], &[&str])] = &[
+    (&["curl"], &["-x"]),
+    (&["ssh", "sftp", "scp"], &["-J", "-W"]),
+    (
+        &[
+            "psql",
+            "pg_dump",
+            "pg_restore",
+            "pg_isready",
+            "createdb",
+            "dropdb",
+            "mysql",
+            "mysqldump",
+            "mysqladmin",
+            "mariadb",
+        ],
+        &["-h"],
+    ),
+    (&["redis-cli", "mongosh", "mongo", "influx", "cqlsh", "rsh", "ldapsearch"], &["-h", "-H"]),
+];
+
+/// The hosts that a program is given by their bare names: as operands, and as values of options.
 pub(super) fn operands(program: &str, words: &[Word]) -> Vec<String> {
+    let mut found = options(program, words);
+    found.extend(bare_operands(program, words));
+    found
+}
+
+/// The host of one operand, `user@host` or `@host`.
+pub(super) fn operand(text: &str) -> Option<String> {
+    let text = text.trim_start_matches('@');
+    authority(text.rsplit('@').next().unwrap_or(text))
+}
+
+fn options(program: &str, words: &[Word]) -> Vec<String> {
+    let letters = HOST_LETTERS.iter().find(|(names, _)| names.contains(&program));
+    let letters = letters.map(|(_, letters)| *letters).unwrap_or_default();
+    let mut found = Vec::new();
+    for (at, word) in words.iter().enumerate().skip(1) {
+        let Some(text) = word.literal() else { continue };
+        let (option, value) = match text.split_once('=') {
+            Some((option, value)) => (option, Some(value.to_owned())),
+            None => (text.as_str(), words.get(at + 1).and_then(Word::literal)),
+        };
+        if letters.contains(&option) || HOST_OPTIONS.contains(&option) {
+            let hosts =
+                value.iter().flat_map(|value| value.split(',')).filter(|value| !value.contains("://"));
+            found.extend(hosts.filter_map(operand));
+        }
+        // Addresses of `socat`: `TCP:HOST:PORT`.
+        if program == "socat"
+            && let Some((kind, rest)) = text.split_once(':')
+            && ["TCP", "UDP", "OPENSSL", "SSL", "SCTP", "SOCKS", "PROXY"]
+                .iter()
+                .any(|known| kind.to_ascii_uppercase().starts_with(known))
+            && !kind.to_ascii_uppercase().contains("LISTEN")
+        {
+            found.extend(rest.split(':').next().and_then(authority));
+        }
+    }
+    found
+}
+
+/// The hosts that stand as bare operands.
+fn bare_operands(program: &str, words: &[Word]) -> Vec<String> {
     if matches!(program, "scp" | "rsync") {
         let texts = words[1..].iter().filter_map(Word::literal);
         return texts.filter_map(|text| before_colon(&text)).collect();
@@ -81,9 +159,7 @@ pub(super) fn operands(program: &str, words: &[Word]) -> Vec<String> {
             continue;
         }
         let is_first_only = matches!(program, "ssh" | "sftp" | "nc" | "ncat" | "netcat" | "telnet" | "ftp");
-        let text = text.trim_start_matches('@');
-        let host = text.rsplit('@').next().unwrap_or(text);
-        if let Some(host) = authority(host) {
+        if let Some(host) = operand(&text) {
             found.push(host);
             if is_first_only {
                 break;
