@@ -79,7 +79,9 @@ fn a_read_only_parent_is_named_as_the_one_that_withholds() {
 
 #[test]
 fn an_agent_without_a_parent_is_not_offered_to_signal_it() {
-    let offered: Arc<Mutex<Vec<(bool, Vec<String>)>>> = Arc::default();
+    type Requests = Vec<(bool, Vec<String>)>;
+
+    let offered = Arc::new(Mutex::new(Requests::new()));
     let log = Arc::clone(&offered);
     let (url, _) = serve(move |request: &Value| {
         let names = request["tools"].as_array().into_iter().flatten().map(|tool| &tool["function"]["name"]);

@@ -194,10 +194,8 @@ impl<'a> Draft<'a> {
             Change::Delete { hunks } => {
                 self.check_no_link(at, file)?;
                 let old = self.content(at, file)?;
-                if !hunks.is_empty() {
-                    if !self.hunks(at, &old, hunks)?.content.is_empty() {
-                        return Err(more_than_deleted(&self.files[at].name, file));
-                    }
+                if !hunks.is_empty() && !self.hunks(at, &old, hunks)?.content.is_empty() {
+                    return Err(more_than_deleted(&self.files[at].name, file));
                 }
                 self.files[at].after = None;
             }
