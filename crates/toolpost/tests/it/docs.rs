@@ -47,7 +47,15 @@ fn every_configuration_of_the_docs_is_taken() {
             home.write("shown.toml", &block.text);
             let config = home.path("shown.toml").display().to_string();
             let ran = home.run(&["doctor", "--config", &config]);
-            assert_eq!(ran.status, 0, "{page}:{}: {}{}", block.line, ran.stdout, ran.stderr);
+            // The servers of the examples are not installed here; nothing else may be broken.
+            let is_else_broken = |line: &str| line.starts_with("  broken") && !line.contains(" did not start: ");
+            assert!(
+                !ran.stdout.lines().any(is_else_broken) && ran.stdout.contains("  configured  by "),
+                "{page}:{}: {}{}",
+                block.line,
+                ran.stdout,
+                ran.stderr
+            );
             assert!(!ran.stderr.contains("shown.toml"), "{page}:{}: {}", block.line, ran.stderr);
             taken += 1;
         }

@@ -44,8 +44,8 @@ fn declarations_are_one_list() {
 fn a_call_talks_only_when_it_fails() {
     let home = Home::new();
     // This is noted at every other command.
-    home.write("repo/.toolpost/config.toml", "no_such_key = 1\n");
-    assert!(home.run(&["tools"]).stderr.contains("no_such_key"));
+    home.write("repo/.toolpost/config.toml", "allow = [\"exec\"]\n");
+    assert!(home.run(&["tools"]).stderr.contains("once you trust it"));
     let first = "1: # fixture\n";
     for input in [r#"{"filePath":"README.md"}"#, r#"{"file_path":"README.md","limit":"7"}"#] {
         let ran = call(&home, &["read"], input);
@@ -54,7 +54,7 @@ fn a_call_talks_only_when_it_fails() {
     }
     let ran = call(&home, &["read"], r#"{"filePath":"REDME.md"}"#);
     assert_eq!((ran.status, ran.stdout.as_str()), (1, ""));
-    for part in ["no_such_key", "error[FILE_NOT_FOUND]", "README.md"] {
+    for part in ["once you trust it", "error[FILE_NOT_FOUND]", "README.md"] {
         assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
     }
     for (words, input, status, part) in [

@@ -125,7 +125,11 @@ fn a_dependency_folder_can_be_removed_whole() {
         Ran::of(user.as_user(user.home.command(args)).output().unwrap());
         assert!(user.has("node_modules/a/.env") && user.has("target/debug/.env"), "{}", user.name());
         let done = user.bash(&format!("rm -rf {}", ALL.join(" ")));
-        assert_eq!((done.code, done.text.as_str()), (Some(0), "[no output, exit code 0]"), "{}", user.name());
+        let text = format!(
+            "[no output, exit code 0]\n[undo does not cover what it changed in {}]",
+            ALL.map(|name| format!("`{name}`")).join(", ")
+        );
+        assert_eq!((done.code, done.text), (Some(0), text), "{}", user.name());
         for name in ALL {
             assert!(!user.has(name), "{}: {name}", user.name());
         }
