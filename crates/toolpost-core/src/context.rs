@@ -6,6 +6,7 @@ mod changes;
 mod deadline;
 mod ground;
 mod held_back;
+mod selection;
 mod services;
 
 pub use builder::ContextBuilder;
@@ -13,6 +14,7 @@ pub(crate) use cancel::Cancel;
 pub(crate) use deadline::Deadline;
 pub use ground::{Ground, Reach};
 pub use held_back::HeldBack;
+pub use selection::Selection;
 pub use services::{Extra, Services};
 
 use crate::activation::Fact;
@@ -74,6 +76,8 @@ struct Host {
     journal: Option<Arc<dyn Journal>>,
     known_files: Option<Arc<dyn KnownFiles>>,
     dialect: Arc<Dialect>,
+    provider: Option<Arc<str>>,
+    selection: Option<Arc<Selection>>,
 }
 
 /// What the executor sets anew for each call.
@@ -316,10 +320,23 @@ impl Context {
         }
     }
 
+    /// The provider of the model that the session's tools are for, where it is known.
+    pub fn provider(&self) -> Option<&str> {
+        self.host.provider.as_deref()
+    }
+
+    /// The tools that the session restricts itself to; none where it does not.
+    pub fn selection(&self) -> Option<&Arc<Selection>> {
+        self.host.selection.as_ref()
+    }
+
     /// The name under which this session knows a tool; none where the session has no such tool.
     pub fn tool_name(&self, tool: &str) -> Option<String> {
         let snapshot = self.snapshot();
         snapshot.get(tool)?;
+        if self.selection().is_some_and(|selection| !selection.has(&snapshot, tool)) {
+            return None;
+        }
         snapshot.shown_name(tool, &self.host.dialect).map(str::to_owned)
     }
 

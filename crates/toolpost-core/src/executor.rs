@@ -25,7 +25,7 @@ mod turns;
 pub use builder::ExecutorBuilder;
 pub use call::{Agreed, Call, Checked, Retry};
 pub use hook::{Hook, Verdict};
-pub use listing::Listing;
+pub use listing::{Absence, AbsentTool, Listing};
 pub(crate) use run::{panic_message, payload_message};
 pub use stats::{Stats, ToolStats};
 

@@ -16,6 +16,7 @@ use crate::policy::Names;
 use crate::tool::{AnyTool, Definition, Setting, Texts};
 use arc_swap::ArcSwap;
 use indexmap::IndexMap;
+use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -181,10 +182,7 @@ impl Registry {
     /// The tools meant for this provider, or for all.
     pub fn for_provider(&self, provider: &str) -> Vec<Arc<Entry>> {
         let mut all = self.all();
-        all.retain(|entry| {
-            let providers = &entry.spec().providers;
-            providers.is_empty() || providers.iter().any(|name| name.eq_ignore_ascii_case(provider))
-        });
+        all.retain(|entry| entry.spec().is_for_provider(Some(provider)));
         all
     }
 
@@ -288,6 +286,25 @@ impl Snapshot {
         }
     }
 
+    /// The arguments that a tool accepts in a dialect beside those that are offered, with the schema of each: models know them
+    /// from elsewhere, and their declarations would cost every session tokens.
+    pub fn also_accepted(&self, entry: &Entry, dialect: &Dialect) -> Result<Map<String, Value>, ToolError> {
+        let definition = &entry.prepared()?.definition;
+        let offered = match self.offer(entry, dialect)? {
+            Some(offered) => Some(offered),
+            None => Dialect::canonical().offer(definition),
+        };
+        let is_offered = |name: &str| {
+            let properties = offered.as_ref().and_then(|offered| offered.input.get("properties"));
+            properties.is_some_and(|properties| properties.get(name).is_some())
+        };
+        let mut input = dialect.input_by(self.spelling(entry.name(), dialect, None), &definition.input);
+        let properties = input.get_mut("properties").and_then(Value::as_object_mut).map(std::mem::take);
+        let mut accepted = properties.unwrap_or_default();
+        accepted.retain(|name, _| !is_offered(name));
+        Ok(accepted)
+    }
+
     /// The name under which a dialect offers a tool; none if it does not.
     pub fn shown_name<'a>(&self, tool: &'a str, dialect: &'a Dialect) -> Option<&'a str> {
         match dialect.name_of(tool) {
@@ -315,6 +332,13 @@ impl Snapshot {
         let own = self.aliases.values().filter(|alias| alias.tool == tool).map(|alias| alias.name.as_str());
         let names: BTreeSet<&str> = self.dialects.tool_names(tool).into_iter().chain(own).collect();
         names.into_iter().filter(|name| !self.tools.contains_key(*name)).map(str::to_owned).collect()
+    }
+
+    /// The tool that a name means canonically, by an alias or in any dialect; none where it means none.
+    pub fn meant(&self, name: &str) -> Option<&Arc<Entry>> {
+        let canonical = Dialect::canonical();
+        let found = self.exact(name, &canonical).or_else(|| self.respelled(name, &canonical))?;
+        self.tools.get(found.entry.name())
     }
 
     /// All tools, in the order of registration.

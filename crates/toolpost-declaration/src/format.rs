@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
+use toolpost_core::Context;
 
 /// Who is to read a declaration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -50,6 +51,24 @@ impl Format {
             Format::Gemini => "gemini",
             Format::GeminiJsonSchema => "gemini-json-schema",
             Format::Langchain => "langchain",
+        }
+    }
+
+    /// The provider whose models read it; none where any may.
+    pub fn provider(self) -> Option<&'static str> {
+        match self {
+            Format::OpenaiChat | Format::OpenaiResponses | Format::OpenaiStrict => Some("openai"),
+            Format::Anthropic => Some("anthropic"),
+            Format::Gemini | Format::GeminiJsonSchema => Some("gemini"),
+            Format::Mcp | Format::Langchain => None,
+        }
+    }
+
+    /// A session whose tools are declared in this format: it has those of the provider that reads the format.
+    pub fn session(self, ctx: &Context) -> Context {
+        match self.provider() {
+            Some(provider) => ctx.rebuild().provider(Some(provider)).build(),
+            None => ctx.clone(),
         }
     }
 }

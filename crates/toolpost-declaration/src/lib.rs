@@ -106,7 +106,7 @@ impl<'a> Source<'a> {
 /// What a session's tools look like to a model provider.
 pub trait Declarations {
     /// The list of tools that the session is told of, in the provider's shape and under the names of its dialect; and the
-    /// tools that had to be left out, each with the reason.
+    /// tools that had to be left out, each with the reason. Tools that are made for one provider are in the list of no other.
     ///
     /// ```
     /// use serde_json::json;
@@ -128,11 +128,11 @@ pub trait Declarations {
 
 impl Declarations for Executor {
     fn declarations(&self, ctx: &Context, format: Format) -> (Value, Vec<(String, Refusal)>) {
-        let listing = self.listing(ctx);
+        let listing = self.listing(&format.session(ctx));
         let mut refused = Vec::new();
         let mut offered = Vec::new();
         for entry in &listing.listed {
-            match listing.snapshot.offer(entry, ctx.dialect()) {
+            match listing.definition(entry) {
                 Ok(definition) => offered.extend(definition),
                 Err(why) => refused.push((entry.name().to_owned(), Refusal::new(Path::ROOT, why.message()))),
             }
@@ -214,6 +214,8 @@ fn description_or_name(source: &Source<'_>, notes: &mut Notes) -> String {
 
 #[cfg(test)]
 mod meaning_tests;
+#[cfg(test)]
+mod provider_tests;
 #[cfg(test)]
 mod random_tests;
 #[cfg(test)]

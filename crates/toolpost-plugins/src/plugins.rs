@@ -120,6 +120,13 @@ impl Plugins {
         self.home.upstreams.iter().map(|upstream| upstream.server().name.as_str())
     }
 
+    /// The name of the pack of a server, which is the first part of its tools' names, whether it has started or not.
+    pub fn pack_of(&self, server: &str) -> Option<&str> {
+        let mut upstreams = self.home.upstreams.iter();
+        let upstream = upstreams.find(|one| one.part() == server || one.server().name == server)?;
+        Some(upstream.part())
+    }
+
     /// The packs of the servers that have started.
     pub fn packs(&self) -> Vec<Arc<Pack>> {
         self.home.lock().iter().flatten().filter_map(|published| published.pack.clone()).collect()

@@ -7,7 +7,6 @@ use crate::structured::Shape;
 use crate::virtual_file;
 use serde_json::{Map, Value, json};
 use toolpost_core::ToolError;
-use toolpost_core::executor::Listing;
 use toolpost_core::host::HANDLE_PREFIX;
 use toolpost_declaration::{Format, Source, declare};
 use toolpost_mcp::{Revision, RpcError};
@@ -22,23 +21,20 @@ pub(crate) fn tools(
     params: &Map<String, Value>,
 ) -> Result<Value, RpcError> {
     let context = &exchange.session.context;
-    let Listing { snapshot, listed, .. } = {
+    let listing = {
         let mut before = exchange.session.listed();
         let listing = server.executor.listing_after(context, &|name| before.contains(name));
         *before = listing.listed.iter().map(|entry| entry.name().to_owned()).collect();
         listing
     };
     let internal = |error: ToolError| RpcError::internal(error.to_string());
-    let mut definitions = Vec::new();
-    for entry in &listed {
-        definitions.extend(snapshot.offer(entry, context.dialect()).map_err(internal)?);
-    }
-    let (page, next) = page(&definitions, params, server.options.page_size, snapshot.generation())?;
+    let definitions = listing.definitions().map_err(internal)?;
+    let (page, next) = page(&definitions, params, server.options.page_size, listing.snapshot.generation())?;
     let mut tools = Vec::with_capacity(page.len());
     // An output schema says what structured content is like; without that, it would only cost tokens.
     let is_structured = server.options.structured && exchange.client.revision >= Revision::V2025_06_18;
     let has_meta = exchange.client.revision >= Revision::V2025_06_18;
-    for definition in page {
+    for (_, definition) in page {
         let title = definition.title.clone().unwrap_or_else(|| title(&definition.name));
         let output = definition.output.as_ref().filter(|_| is_structured);
         let source = Source { title: Some(&title), output, ..Source::of(definition) };

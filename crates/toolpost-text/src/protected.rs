@@ -6,7 +6,7 @@ const VERSIONS: &str = "a version control system takes its configuration and hoo
 const SHELL: &str = "a shell runs it when it starts";
 const SESSION: &str = "a terminal or the desktop session runs what it names";
 const HOSTS: &str = "an agent host starts what it names, or takes its permissions from it";
-const OWN: &str = "toolpost takes its own rules, servers and agents from it";
+const OWN: &str = "toolpost takes its own rules, servers, agents and packs from it";
 const CI: &str = "the build service runs it, often with secrets";
 const EDITOR: &str = "an editor runs what it names";
 const TOOLS: &str = "a development tool runs it unasked";
@@ -148,7 +148,7 @@ pub const WRITES: &[(&str, &[&str])] = &[
             ".mailcap",
         ],
     ),
-    (OWN, &[".toolpost", ".config/toolpost", ".local/share/toolpost"]),
+    (OWN, &[".toolpost", "toolpacks/*.json", ".config/toolpost", ".local/share/toolpost"]),
     (
         HOSTS,
         &[

@@ -47,7 +47,7 @@ pub struct Settings {
 
 /// The packs that are held back from lists where nobody says which are listed: few sessions need them, and every
 /// session would pay for their declarations.
-const HELD_BACK: [&str; 2] = ["project", "vfs"];
+pub const HELD_BACK: [&str; 2] = ["project", "vfs"];
 
 /// The packs whose tools show pictures to a model.
 const FOR_EYES: [&str; 2] = ["screenshot", "vision-analysis"];

@@ -29,6 +29,7 @@ mod model_keys;
 mod models;
 mod node;
 mod origin;
+mod packs;
 mod private;
 mod requires;
 mod rights;
@@ -53,6 +54,7 @@ pub(crate) use layers::{ConfigFile, FileState, Layers, Values};
 pub(crate) use lists::ListFile;
 pub(crate) use models::ModelSettings;
 pub use origin::{Layer, Origined, Place, Problem};
+pub(crate) use packs::FoundPack;
 pub(crate) use rights::Right;
 pub(crate) use roots::{cwd, open_disk, roots, virtual_session};
 pub(crate) use schema::schema;
@@ -119,6 +121,8 @@ pub struct Config {
     pub timeout: Option<Duration>,
     /// The built-in packs that are listed; none for the usual ones.
     pub packs: Option<Vec<String>>,
+    /// The packs that the session restricts itself to; empty where it does not.
+    pub selected: Vec<String>,
     /// Whether results over MCP carry data for programs beside the text.
     pub structured: bool,
     /// How long the first list of tools waits for MCP servers that are starting.
@@ -271,6 +275,7 @@ impl Config {
             dialect: keys.dialect.first().map_or_else(Dialect::canonical, |dialect| dialect.value.clone()),
             timeout: keys.timeout.first().map(|timeout| timeout.value),
             packs: keys.packs.first().map(|packs| packs.value.0.clone()),
+            selected: keys.pack.iter().map(|pack| pack.value.clone()).collect(),
             structured: keys.structured.first().is_some_and(|structured| structured.value),
             answer_wait: keys.answer_wait.first().map_or(ANSWER_WAIT, |wait| wait.value),
             list_wait: keys.list_wait.first().map_or(LIST_WAIT, |wait| wait.value),

@@ -2,12 +2,16 @@
 
 mod activate;
 mod host;
+mod offer;
+mod packs;
 mod resume;
 mod rule_names;
 mod tool_model;
 
 pub(crate) use activate::{Chosen, Prepared, Seat};
-pub(crate) use host::{Audience, TreeHost, outside_name};
+pub(crate) use host::{Audience, TreeHost, outside_name, outside_part};
+pub(crate) use offer::{MissingTool, Offer, grouped, lack, remedy};
+pub(crate) use packs::{KnownPack, PackOrigin, missing};
 pub(crate) use resume::{Recorded, Resumed, holder};
 pub(crate) use rule_names::RuleNames;
 
@@ -186,7 +190,7 @@ impl Runtime {
         };
         let strays = config.descriptions.keys().filter(|tool| !registry.has(tool));
         let strays = strays.map(|tool| format!("there is no tool `{tool}` for the description `{tool}.txt`"));
-        Ok(Runtime {
+        let mut runtime = Runtime {
             notes: config.notes.iter().cloned().chain(strays).chain(misspelt).chain(note).collect(),
             context: context.tools(registry).policy(config.policy.clone()).build(),
             executor,
@@ -199,7 +203,11 @@ impl Runtime {
             host,
             log,
             ledger,
-        })
+        };
+        if let Some(selection) = runtime.selection()? {
+            runtime.context = runtime.context.rebuild().selection(Some(selection)).build();
+        }
+        Ok(runtime)
     }
 
     /// Waits until everything that has happened is in the log, and what sessions have seen of files in the store.
@@ -219,9 +227,12 @@ impl Runtime {
         self.executor.policy_for(&self.context)
     }
 
-    /// Waits for the server that a tool of this name may be of, if there is one and the policy could allow the tool.
-    /// Not for use inside of a tokio runtime.
+    /// Makes known what a tool of this name is: one that an agent defines, or one of a server, which is waited for if the
+    /// policy could allow the tool. Not for use inside of a tokio runtime.
     pub(crate) fn know(&self, tool: &str) -> Result<(), ToolError> {
+        if self.context.tools().snapshot().meant(tool).is_none() {
+            self.offer_agents_tools();
+        }
         if self.plugins.is_none() {
             return Ok(());
         }
@@ -229,9 +240,16 @@ impl Runtime {
         threads()?.block_on(self.executor.awaited(&self.context, &call)).map(drop)
     }
 
-    /// Waits for all servers. Returns what is to be said of those that failed, or whose tools are not all taken. Not for
-    /// use inside of a tokio runtime.
+    /// Makes all tools known: those that agents define, and those of servers, which are waited for. Returns what is to be said
+    /// of servers that failed, and of tools that are not all taken. Not for use inside of a tokio runtime.
     pub(crate) fn know_all(&self) -> Vec<String> {
+        let mut notes = self.offer_agents_tools();
+        notes.extend(self.know_servers());
+        notes.extend(self.notes_of_packs(&self.policy()));
+        notes
+    }
+
+    fn know_servers(&self) -> Vec<String> {
         let mut notes = self.servers.notes();
         let Some(plugins) = &self.plugins else { return notes };
         let failed = match threads() {

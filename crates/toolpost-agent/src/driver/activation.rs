@@ -116,7 +116,8 @@ impl Activation {
             fold
         });
         let Some(fold) = through else { return Err(ToolError::execution("the run has no sink of events")) };
-        let context = context.extra(self.branch.clone()).cancel(cancel.clone());
+        let provider = self.model.profile().provider.as_str();
+        let context = context.extra(self.branch.clone()).cancel(cancel.clone()).provider(Some(provider));
         // What a conversation has seen before, it knows.
         let context = match self.context.extra().get::<Seen>() {
             Some(_) => context.build(),
@@ -196,19 +197,14 @@ impl Running {
         Ok(())
     }
 
-    /// The declarations of all listed tools that this model's provider may get.
+    /// The declarations of all listed tools.
     fn offer_listed(&self) -> Result<Vec<OfferedTool>, ToolError> {
         let listing = self.executor.listing(&self.context);
-        let provider = &self.model.profile().provider;
+        let held_back = listing.held_back.iter().filter(|_| self.offers_all);
         let mut definitions = Vec::with_capacity(listing.listed.len());
         let mut tools = Vec::with_capacity(listing.listed.len());
-        let held_back = listing.held_back.iter().filter(|_| self.offers_all);
         for entry in listing.listed.iter().chain(held_back) {
-            let spec = entry.spec();
-            if !spec.providers.is_empty() && !spec.providers.contains(provider) {
-                continue;
-            }
-            let Some(definition) = listing.snapshot.offer(entry, self.context.dialect())? else { continue };
+            let Some(definition) = listing.definition(entry)? else { continue };
             tools.push(offered(&definition, entry));
             definitions.push(definition);
         }
@@ -218,11 +214,11 @@ impl Running {
 
     /// Offers tools that were held back and that the agent has found.
     pub(super) fn offer_found(&self, names: &[&str]) -> Result<(), ToolError> {
-        let (listing, dialect) = (self.executor.listing(&self.context), self.context.dialect());
+        let listing = self.executor.listing(&self.context);
         let mut definitions = self.definitions().to_vec();
         let mut tools = Vec::new();
         for entry in &listing.held_back {
-            let Some(definition) = listing.snapshot.offer(entry, dialect)? else { continue };
+            let Some(definition) = listing.definition(entry)? else { continue };
             let is_new = !definitions.iter().any(|known| known.name == definition.name);
             if is_new && names.contains(&definition.name.as_str()) {
                 tools.push(offered(&definition, entry));

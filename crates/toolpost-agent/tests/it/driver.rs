@@ -277,6 +277,29 @@ async fn what_is_not_offered_or_cannot_be_read_is_answered() {
 }
 
 #[tokio::test]
+async fn a_tool_of_one_provider_is_offered_to_its_models_alone() {
+    for (provider, is_offered) in
+        [("gemini", true), ("Gemini", true), ("anthropic", false), ("script", false)]
+    {
+        let world = world();
+        let spec = Spec::new("grounded", "1.0.0", "Searches.").for_provider("gemini");
+        let made = dynamic(spec, json!({"type": "object"}), |_, _| async {
+            Ok(Output::new("", "found it", Value::Null))
+        });
+        world.context.tools().register(made).unwrap();
+        let profile = Profile { provider: provider.to_owned(), ..Profile::default() };
+        let model = Answers::new(profile, vec![Ok(call("grounded", json!({}))), Ok(says("done"))]);
+        run(&world, &model, Limits::default()).await;
+        let asked = model.asked.lock().unwrap();
+        let has_it = asked[0].tools.iter().any(|tool| tool.name == "grounded");
+        assert_eq!(has_it, is_offered, "{provider}");
+        let text = format!("{:?}", asked[1].messages);
+        let expected = if is_offered { "found it" } else { "made for models of gemini" };
+        assert!(text.contains(expected), "{provider}: {text}");
+    }
+}
+
+#[tokio::test]
 async fn a_model_that_fails_ends_the_run_with_its_reason() {
     let world = world();
     let error = ModelError::new(ModelErrorKind::Authentication, "the key was not accepted");

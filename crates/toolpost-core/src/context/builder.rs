@@ -1,6 +1,6 @@
 //! How a host makes a context: a workspace, and whatever differs from the defaults, which do nothing.
 
-use super::{Cancel, Context, Deadline, Extra, Held, Host, Ids, Running, Services, Spawn};
+use super::{Cancel, Context, Deadline, Extra, Held, Host, Ids, Running, Selection, Services, Spawn};
 use crate::capability::Capabilities;
 use crate::clock::{Clock, SystemClock};
 use crate::confirm::{Answer, Asks, Confirm, NobodyThere, Question};
@@ -39,6 +39,8 @@ impl Context {
                 journal: None,
                 known_files: None,
                 dialect: Dialect::canonical(),
+                provider: None,
+                selection: None,
             }),
         }
     }
@@ -236,6 +238,21 @@ impl ContextBuilder {
     #[must_use]
     pub fn dialect(mut self, dialect: Arc<Dialect>) -> ContextBuilder {
         self.host().dialect = dialect;
+        self
+    }
+
+    /// The provider of the model that the tools are for. Tools that are made for some providers are offered to no others,
+    /// and to none where nothing is said here.
+    #[must_use]
+    pub fn provider(mut self, provider: Option<&str>) -> ContextBuilder {
+        self.host().provider = provider.map(Arc::from);
+        self
+    }
+
+    /// The only tools that the session has, of all there are.
+    #[must_use]
+    pub fn selection(mut self, selection: Option<Selection>) -> ContextBuilder {
+        self.host().selection = selection.map(Arc::new);
         self
     }
 

@@ -41,9 +41,11 @@ impl Dialect {
         Some(offered)
     }
 
-    /// The schema of arguments as a caller knows it who has called the tool by this alias.
+    /// The schema of arguments as a caller knows it who has called the tool by this alias, with those that are accepted and
+    /// not offered.
     pub(crate) fn input_by(&self, alias: Option<&Alias>, input: &Value) -> Value {
-        Offer::new(self, alias, input).object(None, input.clone())
+        let offer = Offer { hidden: Vec::new(), ..Offer::new(self, alias, input) };
+        offer.object(None, input.clone())
     }
 }
 

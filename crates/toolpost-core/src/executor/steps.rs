@@ -7,6 +7,7 @@ use super::call::Call;
 use super::decide::{self, Consent, Decided};
 use super::guard::with_run_by_git;
 use super::hook::{Changed, Hooks};
+use super::listing::{Absence, absence};
 use super::to_come::to_come;
 use super::together::{Member, Together};
 use super::{Executor, MAX_CALL_DEPTH, budget, payload_message, run};
@@ -75,17 +76,31 @@ pub(super) fn find(
 
 /// Whether the session may call the tool at all.
 pub(super) fn admitted(ctx: &Context, policy: &Policy, spec: &Spec) -> Result<(), ToolError> {
+    let why = absence(ctx, policy, &ctx.tools().snapshot(), spec);
     let shown = ctx.dialect().shown_name(&spec.name).unwrap_or(&spec.name);
-    check_offered(policy, spec, shown)?;
-    check_role(ctx, spec, shown)?;
-    if let Some(need) = spec.needs.iter().find(|need| !ctx.has(**need)) {
-        let advice = spec.missing_advice.map(|advice| format!("; {advice}")).unwrap_or_default();
-        return Err(ToolError::new(
-            need.missing_code(),
-            format!("`{shown}` needs the {} service, which is not there{advice}", need.as_str()),
-        ));
-    }
-    Ok(())
+    let message = match why {
+        None | Some(Absence::UnknownProvider(_) | Absence::Dialect(..) | Absence::NothingToFind) => {
+            return Ok(());
+        }
+        Some(Absence::Policy(_)) => return check_offered(policy, spec, shown),
+        Some(Absence::Role(_)) => return check_role(ctx, spec, shown),
+        Some(Absence::Service(need, advice)) => {
+            let advice = advice.map(|advice| format!("; {advice}")).unwrap_or_default();
+            let message =
+                format!("`{shown}` needs the {} service, which is not there{advice}", need.as_str());
+            return Err(ToolError::new(need.missing_code(), message));
+        }
+        Some(Absence::Selection(by)) => format!(
+            "`{shown}` is not among the tools of this session, which has only those of {by}; add its pack, or leave that out"
+        ),
+        Some(Absence::Provider(providers)) => {
+            let (own, others) = (ctx.provider().unwrap_or_default(), providers.join(" or "));
+            format!(
+                "`{shown}` is made for models of {others}, and the model of this session is of {own}; use another tool"
+            )
+        }
+    };
+    Err(ToolError::new(Code::ToolNotFound, message))
 }
 
 /// Step 2: the tool made ready, once.

@@ -171,7 +171,7 @@ impl Executor {
     pub(crate) async fn unlisted(&self, ctx: &Context) -> (Vec<Definition>, Vec<(String, ToolError)>) {
         let failed = self.all_ready(ctx).await;
         let listing = self.listing(ctx);
-        let offer = |entry: &Arc<Entry>| listing.snapshot.offer(entry, ctx.dialect()).ok().flatten();
+        let offer = |entry: &Arc<Entry>| listing.definition(entry).ok().flatten();
         (listing.held_back.iter().filter_map(offer).collect(), failed)
     }
 }

@@ -178,15 +178,19 @@ impl Reader<'_, '_> {
         Some(text)
     }
 
-    /// A name as packs and tools have them: what every provider takes.
+    /// A name as packs have them, which every provider takes, or that of a tool of any origin.
     fn word(&mut self, node: &Node, what: &str, text: String) -> Option<String> {
-        let is_fine = text.len() <= LONGEST_NAME
-            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
-        if !is_fine {
+        // The tools of agents and of servers are written with the name of their owner before them.
+        let (longest, more, advice) = match what {
+            "tool name" => (2 * LONGEST_NAME, &b"/."[..], "`_`, `-`, `.` and `/`"),
+            _ => (LONGEST_NAME, &b""[..], "`_` and `-`"),
+        };
+        let is_fine =
+            |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte) || more.contains(&byte);
+        if text.len() > longest || !text.bytes().all(is_fine) {
             let shown: String = text.chars().take(80).collect();
-            let message = format!(
-                "`{shown}` is not a valid {what}; write 1 to {LONGEST_NAME} letters, digits, `_` and `-`"
-            );
+            let message =
+                format!("`{shown}` is not a valid {what}; write 1 to {longest} letters, digits, {advice}");
             self.error(node.at, message);
             return None;
         }

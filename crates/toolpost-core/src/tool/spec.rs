@@ -35,7 +35,7 @@ pub struct Spec {
     /// How the user can provide a service that is missing.
     #[serde(skip)]
     pub missing_advice: Option<&'static str>,
-    /// Model providers it is meant for; none means all.
+    /// Model providers it is meant for; none means all. See [`Spec::is_for_provider`].
     pub providers: Vec<String>,
     /// Roles that have it; none means that every caller has it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -173,6 +173,14 @@ impl Spec {
     pub fn for_role(mut self, role: impl Into<String>) -> Spec {
         self.roles.push(role.into());
         self
+    }
+
+    /// Whether the tool is offered to models of this provider; none where it is not known whose models they are. The names
+    /// of providers are compared here and nowhere else: case and spaces around them do not count.
+    pub fn is_for_provider(&self, provider: Option<&str>) -> bool {
+        let is_same = |known: &String, name: &str| known.trim().eq_ignore_ascii_case(name.trim());
+        self.providers.is_empty()
+            || provider.is_some_and(|name| self.providers.iter().any(|known| is_same(known, name)))
     }
 
     /// Whether a caller with this role has the tool.

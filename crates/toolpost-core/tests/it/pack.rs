@@ -100,8 +100,8 @@ fn every_mistake_is_located_and_says_what_to_do() {
     );
     check(
         "\"look\"]",
-        "\"a/b\"]",
-        "pack.json:5:20: `a/b` is not a valid tool name; write 1 to 64 letters, digits, `_` and `-`",
+        "\"a b\"]",
+        "pack.json:5:20: `a b` is not a valid tool name; write 1 to 128 letters, digits, `_`, `-`, `.` and `/`",
     );
     check(
         "\"privileged\"",

@@ -8,7 +8,7 @@ use toolpost_declaration::Format;
 pub enum Tools {
     /// One line a tool: its name, what it can cause, what it does.
     List,
-    /// Everything about one tool: arguments, data, limits.
+    /// Everything about one tool: arguments, data, limits, and what it needs where this session lacks it.
     Show {
         /// The tool's name or alias.
         name: String,

@@ -9,6 +9,8 @@ use toolpost_agent::agent_file::{Loaded, Problem, Severity};
 use toolpost_core::{Code, ToolError};
 
 pub(crate) fn run(runtime: &Runtime, printer: &Printer, command: Option<&Agents>) -> u8 {
+    // Files may name tools that other files define.
+    runtime.offer_agents_tools();
     match command {
         None | Some(Agents::List) => list(runtime, printer),
         Some(Agents::Check { files }) => check(runtime, printer, files),

@@ -6,12 +6,11 @@ pub(super) mod named;
 use crate::cli::Call as CallFlags;
 use crate::config::flags::KeyFlags;
 use crate::output::{Printer, Tone, on_terminal};
-use crate::runtime::{Audience, Runtime, outside_name, threads};
+use crate::runtime::{Audience, MissingTool, Runtime, lack, outside_name, remedy, threads};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 use toolpost_agent::agent_file::Loaded;
-use toolpost_core::capability::Need;
 use toolpost_core::executor::{Agreed, Retry};
 use toolpost_core::outcome::Metadata;
 use toolpost_core::policy::Outlook;
@@ -21,9 +20,10 @@ use toolpost_core::{Call, Code, Outcome, ToolError, Workspace};
 pub(crate) fn run(runtime: Runtime, printer: &Printer, flags: &CallFlags) -> u8 {
     let threads = match threads() {
         Ok(threads) => threads,
-        Err(error) => return print(printer, flags, &refused(&flags.tool, error)),
+        Err(error) => return print(&runtime, printer, flags, &refused(&flags.tool, error)),
     };
     let runtime = Arc::new(runtime);
+    runtime.host.attach(&runtime, Audience::default());
     // A server's tool is written in the same way, and servers are named by the configuration.
     let of_server = !runtime.context.tools().sources_of(&flags.tool).is_empty();
     match flags.tool.rsplit_once('/').filter(|_| !of_server) {
@@ -38,7 +38,7 @@ pub(crate) fn run(runtime: Runtime, printer: &Printer, flags: &CallFlags) -> u8 
             Err(error) if error.code() == Code::FileNotFound => {
                 finish(threads, &runtime, printer, call(&runtime, printer, flags))
             }
-            Err(error) => print(printer, flags, &refused(&flags.tool, error)),
+            Err(error) => print(&runtime, printer, flags, &refused(&flags.tool, error)),
         },
     }
 }
@@ -61,7 +61,8 @@ fn custom(runtime: &Arc<Runtime>, agent: &str, tool: &str) -> Result<String, Too
         let message = format!("the agent `{agent}` defines no tool `{tool}`; {hint}");
         return Err(ToolError::new(Code::ToolNotFound, message));
     };
-    runtime.host.attach(runtime, Audience::default());
+    // The one of the file that is named, also where another agent has its name.
+    runtime.context.tools().unregister(&name);
     runtime.offer_custom(&Arc::new(found));
     Ok(name)
 }
@@ -91,23 +92,26 @@ pub(super) fn finish<T>(
 async fn call(runtime: &Runtime, printer: &Printer, flags: &CallFlags) -> u8 {
     let tool = match named::full_name(runtime, &flags.tool).await {
         Ok(tool) => tool,
-        Err(error) => return print(printer, flags, &refused(&flags.tool, error)),
+        Err(error) => return print(runtime, printer, flags, &refused(&flags.tool, error)),
     };
     let (arguments, keys) = (flags.arguments.clone(), KeyFlags::default());
     let flags = &CallFlags { tool, arguments, keys, ..*flags };
     // What a server's tool takes is known when the server has started; of our own it is known at once.
     let agreed = match known(runtime, flags).await {
         Ok(agreed) => agreed,
-        Err(error) => return print(printer, flags, &refused(&flags.tool, error)),
+        Err(error) => return print(runtime, printer, flags, &refused(&flags.tool, error)),
     };
     if runtime.context.tools().snapshot().find(&flags.tool, runtime.context.dialect()).is_err() {
         // It may be a tool of a server that cannot be used, or not yet.
         let notes = runtime.servers.notes();
         notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {}", on_terminal(note))));
+        if let Some(error) = runtime.untrusted_tool(&flags.tool) {
+            return print(runtime, printer, flags, &refused(&flags.tool, error));
+        }
     }
     let arguments = match arguments::parse(runtime, &flags.tool, &flags.arguments) {
         Ok(arguments) => arguments,
-        Err(error) => return print(printer, flags, &refused(&flags.tool, error)),
+        Err(error) => return print(runtime, printer, flags, &refused(&flags.tool, error)),
     };
     if flags.check {
         return check(runtime, printer, flags, arguments);
@@ -122,7 +126,7 @@ async fn call(runtime: &Runtime, printer: &Printer, flags: &CallFlags) -> u8 {
         call = call.dry_run();
     }
     let outcome = run_until_interrupted(runtime, call).await;
-    let status = print(printer, flags, &outcome);
+    let status = print(runtime, printer, flags, &outcome);
     if let (Err(error), false) = (&outcome.result, printer.is_json())
         && let Some(path) = from_root(runtime, error)
     {
@@ -250,7 +254,7 @@ fn check(runtime: &Runtime, printer: &Printer, flags: &CallFlags, arguments: ser
             }
             0
         }
-        Err(error) => print(printer, flags, &refused(&flags.tool, error.redacted(redactor))),
+        Err(error) => print(runtime, printer, flags, &refused(&flags.tool, error.redacted(redactor))),
     }
 }
 
@@ -263,7 +267,7 @@ fn refused(tool: &str, error: ToolError) -> Outcome {
     }
 }
 
-fn print(printer: &Printer, flags: &CallFlags, outcome: &Outcome) -> u8 {
+fn print(runtime: &Runtime, printer: &Printer, flags: &CallFlags, outcome: &Outcome) -> u8 {
     if printer.is_json() {
         printer.json(&outcome.to_json());
         return outcome.exit_status();
@@ -287,7 +291,8 @@ fn print(printer: &Printer, flags: &CallFlags, outcome: &Outcome) -> u8 {
             if error.code() == Code::ToolNotFound {
                 printer.say(
                     Tone::Note,
-                    &elsewhere(&outcome.tool).unwrap_or_else(|| "`toolpost tools` lists the tools".into()),
+                    &elsewhere(runtime, &outcome.tool)
+                        .unwrap_or_else(|| "`toolpost tools` lists the tools".into()),
                 );
             } else if error.code() == Code::ValidationError && !outcome.tool.contains("__") {
                 printer
@@ -302,15 +307,10 @@ fn print(printer: &Printer, flags: &CallFlags, outcome: &Outcome) -> u8 {
     outcome.exit_status()
 }
 
-/// Where a built-in tool is that is not here.
-fn elsewhere(name: &str) -> Option<String> {
-    let tool = toolpost_tools::names().tool(name)?;
-    let packs = toolpost_tools::packs(&toolpost_tools::Settings::default());
-    let pack = packs.iter().find(|pack| pack.tools().iter().any(|one| one.name() == tool))?;
-    Some(match pack.needs().contains(&Need::Agents) {
-        true => format!("`{tool}` is there for agents alone: `toolpost run` and `toolpost chat` start them"),
-        false => format!("`{tool}` is there where the key `model` names a model that accepts images"),
-    })
+/// What a built-in tool needs that is not here, and how to get it.
+fn elsewhere(runtime: &Runtime, name: &str) -> Option<String> {
+    let MissingTool { spec, why } = runtime.missing_tool(name)?;
+    Some(format!("`{}` {}: {}", spec.name, lack(&why), remedy(&why)))
 }
 
 fn print_dry_run(printer: &Printer, outcome: &Outcome) {

@@ -17,12 +17,13 @@ use crate::commands::tools::price;
 use crate::config::env::Environment;
 use crate::config::{Config, DataDirectory, Inventory, Servers};
 use crate::output::{Mark, Printer};
-use crate::runtime::{Frontend, RuleNames, Runtime, ServerChoice};
+use crate::runtime::{Frontend, RuleNames, Runtime, ServerChoice, lack, remedy};
 use starts::Starts;
 use std::path::{Path, PathBuf};
-use toolpost_core::executor::Listing;
+use std::sync::Arc;
+use toolpost_core::executor::Absence;
 use toolpost_core::policy::{Layer, Policy, Rule};
-use toolpost_core::{Spec, ToolError, Workspace};
+use toolpost_core::{ToolError, Workspace};
 use toolpost_process::Need;
 use toolpost_rules::Warning;
 use toolpost_store::Inspected;
@@ -138,7 +139,7 @@ fn look(flags: &Flags, environment: Environment) -> Result<Report, ToolError> {
             .collect(),
         warnings,
         inventory,
-        packs: packs(policy),
+        packs: packs(&opened.packs, policy),
         data: DataDirectory::inspect(data.as_deref(), &roots),
         store: opened.config.store.as_ref().map(toolpost_store::inspect),
         sandbox: toolpost_process::layers(),
@@ -159,6 +160,7 @@ struct Opened {
     servers: Servers,
     starts: Starts,
     tools: Vec<Tool>,
+    packs: Vec<Arc<toolpost_core::Pack>>,
     /// Notes of the runtime that are not among the warnings of the configuration.
     notes: Vec<String>,
 }
@@ -170,11 +172,18 @@ impl Opened {
         let frontend = Frontend { servers: ServerChoice::These(usable), ..crate::this_program() };
         let runtime = Runtime::open(config, frontend)?;
         let known = runtime.config.notes.len();
+        let starts = Starts::of(&runtime)?;
+        let policy = runtime.policy();
+        let mut notes: Vec<String> = runtime.notes.iter().skip(known).cloned().collect();
+        notes.extend(runtime.offer_agents_tools());
+        notes.extend(runtime.broken_packs());
+        notes.extend(runtime.notes_of_packs(&policy));
         Ok(Opened {
-            policy: runtime.policy(),
-            starts: Starts::of(&runtime)?,
+            starts,
             tools: tools(&runtime)?,
-            notes: runtime.notes.iter().skip(known).cloned().collect(),
+            packs: runtime.packs().into_iter().map(|known| known.pack).collect(),
+            policy,
+            notes,
             servers,
             config: runtime.config,
         })
@@ -183,7 +192,8 @@ impl Opened {
     /// The configuration alone: no tool can be had.
     fn without_runtime(config: Config) -> Opened {
         let (policy, servers) = (config.policy.clone(), config.servers());
-        Opened { config, policy, servers, starts: Starts::default(), tools: Vec::new(), notes: Vec::new() }
+        let (starts, packs) = (Starts::default(), built_in_packs());
+        Opened { config, policy, servers, starts, tools: Vec::new(), packs, notes: Vec::new() }
     }
 }
 
@@ -248,38 +258,43 @@ fn root(folder: &Path) -> Root {
 }
 
 /// Every pack, and whether the policy allows all of it.
-fn packs(policy: &Policy) -> Vec<Pack> {
-    let describe = |pack: &toolpost_core::Pack| Pack {
+fn packs(known: &[Arc<toolpost_core::Pack>], policy: &Policy) -> Vec<Pack> {
+    let describe = |pack: &Arc<toolpost_core::Pack>| Pack {
         name: pack.name().to_owned(),
         profile: pack.manifest().risk_profile().to_string(),
         missing: pack.assert_allowed(policy).err().map(|error| error.message().to_owned()),
     };
-    toolpost_tools::packs(&toolpost_tools::Settings::default()).iter().map(describe).collect()
+    known.iter().map(describe).collect()
 }
 
-/// Why a tool is not offered; none where it is.
-fn withheld(runtime: &Runtime, is_in_dialect: bool, spec: &Spec, policy: &Policy) -> Option<String> {
-    let role = runtime.context.ids().role.as_deref();
-    match (spec.is_for_role(role), role) {
-        (false, Some(role)) => Some(format!("to the role {role}")),
-        (false, None) => Some("without a role (--role)".to_owned()),
-        _ if !is_in_dialect => Some(format!("in the dialect {}", runtime.context.dialect().name())),
-        _ if !policy.offers(&spec.name, spec.required) => Some("under this policy".to_owned()),
-        _ => None,
+fn built_in_packs() -> Vec<Arc<toolpost_core::Pack>> {
+    toolpost_tools::packs(&toolpost_tools::Settings::default()).into_iter().map(Arc::new).collect()
+}
+
+/// Why a tool is not offered, as the end of a sentence.
+fn withheld(runtime: &Runtime, why: &Absence) -> String {
+    match (why, runtime.context.ids().role.as_deref()) {
+        (Absence::Role(_), Some(role)) => format!("to the role {role}"),
+        (Absence::Role(_), None) => "without a role (--role)".to_owned(),
+        (Absence::Dialect(name, _), _) => format!("in the dialect {name}"),
+        (Absence::Policy(_), _) => "under this policy".to_owned(),
+        (Absence::Selection(by), _) => format!("with {by}"),
+        _ => {
+            format!("here: {}; {}", lack(why), remedy(why))
+        }
     }
 }
 
-/// Every built-in tool with the price of its declaration in the dialect that holds.
+/// Every tool with the price of its declaration in the dialect that holds: those that are here, then built-in ones that are not.
 fn tools(runtime: &Runtime) -> Result<Vec<Tool>, ToolError> {
-    let policy = runtime.policy();
-    let Listing { snapshot, listed, .. } = runtime.executor.listing(&runtime.context);
+    let offer = runtime.offer();
+    let listing = &offer.listing;
     let mut tools = Vec::new();
-    for entry in snapshot.all() {
-        let definition = snapshot.offer(entry, runtime.context.dialect())?;
-        let spec = entry.spec();
-        let is_listed = definition.is_some() && listed.iter().any(|one| one.name() == entry.name());
+    for entry in listing.snapshot.all() {
+        let definition = listing.definition(entry)?;
+        let why = offer.why(entry.name());
         // What finds tools is of use only where there are some to be found.
-        if spec.finds_unlisted && !is_listed {
+        if why == Some(&Absence::NothingToFind) {
             continue;
         }
         tools.push(Tool {
@@ -287,9 +302,15 @@ fn tools(runtime: &Runtime) -> Result<Vec<Tool>, ToolError> {
             tokens: definition
                 .as_ref()
                 .map_or(0, |definition| price(&toolpost_declaration::Source::of(definition))),
-            withheld: withheld(runtime, definition.is_some(), spec, &policy),
-            is_listed,
+            withheld: why.map(|why| withheld(runtime, why)),
+            is_listed: listing.listed.iter().any(|one| one.name() == entry.name()),
         });
     }
+    tools.extend(offer.missing.iter().map(|missing| Tool {
+        name: missing.spec.name.clone(),
+        tokens: 0,
+        withheld: Some(withheld(runtime, &missing.why)),
+        is_listed: false,
+    }));
     Ok(tools)
 }

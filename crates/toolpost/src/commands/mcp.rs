@@ -73,10 +73,8 @@ fn serve(
     let runtime = Arc::new(crate::open(flags, environment, printer, frontend)?);
     runtime.host.attach(&runtime, Audience::default());
     let agents = runtime.host.known().all(&runtime);
-    for agent in agents.values() {
-        let notes = runtime.offer_custom(agent);
-        notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {}", on_terminal(note))));
-    }
+    let notes = runtime.offer_agents_tools().into_iter().chain(runtime.notes_of_packs(&runtime.policy()));
+    notes.for_each(|note| printer.say(Tone::Note, &format!("note: {}", on_terminal(&note))));
     // Agents are prompts; a program that brings prompts of its own is asked for those instead.
     let extension = extension.or_else(|| AgentPrompts::of(agents).map(|prompts| Arc::new(prompts) as _));
     let config = &runtime.config;

@@ -1,33 +1,42 @@
 //! `toolpost packs`: which packs there are, what each of their tools can cause, and what the policy says to them.
 
 use crate::advice::allow_flags;
-use crate::output::{Printer, Tone, on_terminal};
-use crate::runtime::Runtime;
+use crate::config::State;
+use crate::output::{Printer, Tone, on_terminal, one_line};
+use crate::runtime::{KnownPack, Offer, PackOrigin, Runtime, lack, missing};
 use serde_json::{Value, json};
-use std::sync::Arc;
 use toolpost_core::capability::Capabilities;
 use toolpost_core::{Pack, Policy, Spec};
 
 pub(crate) fn run(runtime: &Runtime, printer: &Printer) -> u8 {
     let policy = runtime.policy();
-    for note in runtime.know_all() {
+    let notes = runtime.know_all();
+    for note in notes.into_iter().chain(runtime.broken_packs()) {
         printer.say(Tone::Note, &format!("note: {}", on_terminal(&note)));
     }
-    let own = toolpost_tools::packs(&toolpost_tools::Settings::default());
-    let servers = runtime.plugins.iter().flat_map(|plugins| plugins.packs());
-    let packs: Vec<Arc<Pack>> = own.into_iter().map(Arc::new).chain(servers).collect();
+    let packs = runtime.packs();
+    let offer = runtime.offer();
     if printer.is_json() {
-        let all: Vec<Value> = packs.iter().map(|pack| describe(runtime, &policy, pack)).collect();
+        let all: Vec<Value> = packs.iter().map(|pack| describe(&offer, &policy, &packs, pack)).collect();
         printer.json(&json!({ "packs": all }));
         return 0;
     }
-    let width = packs.iter().flat_map(|pack| pack.tools()).map(|tool| tool.name().len()).max().unwrap_or(0);
-    let pages: Vec<String> = packs.iter().map(|pack| page(runtime, printer, &policy, pack, width)).collect();
+    let tools = packs.iter().flat_map(|known| known.pack.tools());
+    let width = tools.map(|tool| tool.name().len()).max().unwrap_or(0);
+    let pages: Vec<String> =
+        packs.iter().map(|pack| page(&offer, printer, &policy, (&packs, pack), width)).collect();
     printer.page(&pages.join("\n"));
     0
 }
 
-fn page(runtime: &Runtime, printer: &Printer, policy: &Policy, pack: &Pack, width: usize) -> String {
+fn page(
+    offer: &Offer,
+    printer: &Printer,
+    policy: &Policy,
+    (packs, known): (&[KnownPack], &KnownPack),
+    width: usize,
+) -> String {
+    let pack = &*known.pack;
     let manifest = pack.manifest();
     let needs = match pack.requirements() {
         Capabilities::NONE => "asks for nothing of its own".to_owned(),
@@ -39,6 +48,11 @@ fn page(runtime: &Runtime, printer: &Printer, policy: &Policy, pack: &Pack, widt
         manifest.risk_profile(),
         on_terminal(manifest.description())
     );
+    if let Some(place) = known.place() {
+        page.push_str(&format!("  of {}{}\n", one_line(place), standing(packs, known)));
+    } else if !standing(packs, known).is_empty() {
+        page.push_str(&format!("  {}\n", standing(packs, known).trim_start_matches(['(', ',', ' '])));
+    }
     page.push_str(&match pack.assert_allowed(policy) {
         Ok(()) => match pack.requirements().intersection(policy.askable()) {
             Capabilities::NONE => "  allowed under this policy\n".to_owned(),
@@ -49,26 +63,30 @@ fn page(runtime: &Runtime, printer: &Printer, policy: &Policy, pack: &Pack, widt
             format!("  not allowed as a whole: needs {missing}; allow it with {}\n", allow_flags(missing))
         }
     });
-    if is_held_back(runtime, pack) {
+    if is_held_back(offer, pack) {
         page.push_str("  not listed, to save tokens; `tool_search` finds its tools\n");
     }
     for tool in pack.tools() {
-        let state = match why_not_offered(runtime, policy, tool.spec()) {
+        let state = match why_not_offered(offer, tool.name()) {
             None => String::new(),
             Some(why) => format!("  (not offered: {why})"),
         };
         page.push_str(&format!("    {:width$}  {}{state}\n", tool.name(), causes(tool.spec())));
     }
+    for (name, why) in &known.without {
+        page.push_str(&format!("    {:width$}  (left out: {})\n", one_line(name), on_terminal(why)));
+    }
     page
 }
 
-fn describe(runtime: &Runtime, policy: &Policy, pack: &Pack) -> Value {
+fn describe(offer: &Offer, policy: &Policy, packs: &[KnownPack], known: &KnownPack) -> Value {
+    let pack = &*known.pack;
     let tools: Vec<Value> = pack
         .tools()
         .iter()
         .map(|tool| {
             let spec = tool.spec();
-            let why = why_not_offered(runtime, policy, spec);
+            let why = why_not_offered(offer, tool.name());
             json!({
                 "name": spec.name,
                 "required": spec.required,
@@ -80,21 +98,52 @@ fn describe(runtime: &Runtime, policy: &Policy, pack: &Pack) -> Value {
         })
         .collect();
     let is_allowed = pack.assert_allowed(policy).is_ok();
+    let without: Vec<Value> =
+        known.without.iter().map(|(name, why)| json!({"name": name, "why": why})).collect();
+    let (origin, trust) = match &known.origin {
+        PackOrigin::BuiltIn => ("built-in", None),
+        PackOrigin::Server => ("server", None),
+        PackOrigin::Agent(_) => ("agent", None),
+        PackOrigin::File { state, .. } => ("file", Some(state)),
+    };
     json!({
         "manifest": pack.manifest(),
+        "origin": origin,
+        "file": known.place(),
+        "trust": trust,
+        "meant": is_meant(packs, known),
         "requirements": pack.requirements(),
         "allowed": is_allowed,
-        "heldBack": is_held_back(runtime, pack),
+        "heldBack": is_held_back(offer, pack),
         "flag": (!is_allowed).then(|| allow_flags(missing(policy, pack.requirements()))),
         "tools": tools,
+        "leftOut": without,
     })
 }
 
-/// Whether none of its tools is listed, although they can be called.
-fn is_held_back(runtime: &Runtime, pack: &Pack) -> bool {
-    let snapshot = runtime.context.tools().snapshot();
-    let held_back = snapshot.held_back(|_| true, |_| false);
-    pack.tools().iter().all(|tool| held_back.contains(tool.name()))
+/// Whether the name of a pack means this one, of several of that name.
+fn is_meant(packs: &[KnownPack], known: &KnownPack) -> bool {
+    let named = packs.iter().rev().find(|other| other.is_usable() && other.pack.name() == known.pack.name());
+    named.is_some_and(|meant| std::ptr::eq(meant, known))
+}
+
+/// Whether a pack may be used, and is meant by its name.
+fn standing(packs: &[KnownPack], known: &KnownPack) -> &'static str {
+    match &known.origin {
+        PackOrigin::File { state: State::Waiting, .. } => ", waits for `toolpost trust`",
+        PackOrigin::File { state: State::Changed, .. } => {
+            ", has changed since you trusted it: run `toolpost trust`"
+        }
+        _ if is_meant(packs, known) => "",
+        _ => ", not meant by its name: another pack below has it too",
+    }
+}
+
+/// Whether none of its tools is listed, although those that are offered can be called.
+fn is_held_back(offer: &Offer, pack: &Pack) -> bool {
+    let is_held_back = |name: &str| offer.listing.held_back.iter().any(|entry| entry.name() == name);
+    let mut offered = pack.tools().iter().filter(|tool| offer.why(tool.name()).is_none()).peekable();
+    offered.peek().is_some() && offered.all(|tool| is_held_back(tool.name()))
 }
 
 /// What the model can cause through a tool; in brackets what it can cause where that is granted.
@@ -105,17 +154,6 @@ fn causes(spec: &Spec) -> String {
     }
 }
 
-fn why_not_offered(runtime: &Runtime, policy: &Policy, spec: &Spec) -> Option<String> {
-    if !policy.offers(&spec.name, spec.required) {
-        return Some(format!("needs {}", missing(policy, spec.required)));
-    }
-    if !spec.is_for_role(runtime.context.ids().role.as_deref()) {
-        return Some(format!("needs --role {}", spec.roles.join(" or ")));
-    }
-    let unmet = spec.needs.iter().find(|need| !runtime.context.has(**need))?;
-    Some(format!("needs the {} service", unmet.as_str()))
-}
-
-fn missing(policy: &Policy, wanted: Capabilities) -> Capabilities {
-    wanted.difference(policy.granted().union(policy.askable()))
+fn why_not_offered(offer: &Offer, tool: &str) -> Option<String> {
+    offer.why(tool).map(lack)
 }

@@ -6,9 +6,10 @@ pub(crate) use export::price;
 
 use crate::cli::{Call as CallFlags, Tools};
 use crate::output::{Printer, Tone, on_terminal};
-use crate::runtime::Runtime;
+use crate::runtime::{MissingTool, Offer, Runtime, grouped, lack, remedy};
 use serde_json::{Value, json};
-use toolpost_core::executor::Listing;
+use std::sync::Arc;
+use toolpost_core::executor::{Absence, AbsentTool};
 use toolpost_core::registry::Entry;
 use toolpost_core::tool::Definition;
 use toolpost_core::{Snapshot, ToolError};
@@ -45,18 +46,10 @@ pub(crate) fn run(runtime: Runtime, printer: &Printer, command: Option<&Tools>) 
 }
 
 fn list(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
-    let Listing { snapshot, listed, held_back, refused } = runtime.executor.listing(&runtime.context);
-    let dialect = runtime.context.dialect();
-    let mut offered = Vec::new();
-    let mut unknown_there = Vec::new();
-    for entry in &listed {
-        match snapshot.offer(entry, dialect)? {
-            Some(definition) => offered.push((entry, definition)),
-            None => unknown_there.push(entry),
-        }
-    }
+    let Offer { listing, missing } = runtime.offer();
+    let offered = listing.definitions()?;
     if printer.is_json() {
-        let all = offered.iter().map(|(entry, definition)| describe(&snapshot, entry, definition));
+        let all = offered.iter().map(|(entry, definition)| describe(runtime, entry, definition, None));
         printer.json(&json!({ "tools": all.collect::<Result<Vec<_>, _>>()? }));
         return Ok(());
     }
@@ -75,14 +68,16 @@ fn list(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
         page.push_str(&line);
     }
     printer.page(&page);
-    for entry in unknown_there {
-        let reason = dialect.reason_against(entry.name()).unwrap_or_default();
-        let message = format!("not offered in the dialect {}: {} ({reason})", dialect.name(), entry.name());
-        printer.say(Tone::Note, &message);
+    for AbsentTool { entry, why } in &listing.absent {
+        if let Absence::Dialect(name, reason) = why {
+            let message = format!("not offered in the dialect {name}: {} ({reason})", entry.name());
+            printer.say(Tone::Note, &message);
+        }
     }
-    match held_back.len() {
+    match listing.held_back.len() {
         0 => {}
         count => {
+            let held_back = &listing.held_back;
             let names: Vec<&str> = held_back.iter().map(|entry| entry.name()).take(MOST_NAMED).collect();
             let more = if count > names.len() { ", …" } else { "" };
             let message = format!(
@@ -92,46 +87,74 @@ fn list(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
             printer.say_fitted(Tone::Note, &message, 4);
         }
     }
-    let (of_role, refused): (Vec<_>, Vec<_>) = refused
-        .into_iter()
-        .partition(|entry| !entry.spec().is_for_role(runtime.context.ids().role.as_deref()));
-    // Who has no role does not ask for them.
-    for entry in of_role.iter().filter(|_| runtime.context.ids().role.is_some()) {
-        let roles = entry.spec().roles.join(" or ");
-        printer
-            .say(Tone::Note, &format!("not offered to this role: {} (needs --role {roles})", entry.name()));
-    }
-    for entry in refused {
-        let (name, spec) = (entry.name(), entry.spec());
-        // The policy comes first: a tool that it offers lacks a service.
-        let is_allowed = runtime.context.policy().offers(&spec.name, spec.required);
-        let service = spec.needs.iter().find(|need| is_allowed && !runtime.context.has(**need));
-        let message = match service {
-            Some(service) => {
-                let advice = spec.missing_advice.map(|advice| format!(": {advice}")).unwrap_or_default();
-                format!("not offered here: {name} (needs the {} service{advice})", service.as_str())
+    for AbsentTool { entry, why } in &listing.absent {
+        let name = entry.name();
+        let message = match why {
+            // Who has no role does not ask for them, and who selects tools not for the others.
+            Absence::Role(_) if runtime.context.ids().role.is_none() => continue,
+            Absence::Selection(_) | Absence::Dialect(..) | Absence::NothingToFind => continue,
+            Absence::Role(_) => format!("not offered to this role: {name} ({})", lack(why)),
+            Absence::Policy(_) => format!("not offered under this policy: {name} ({})", lack(why)),
+            Absence::Service(..) => {
+                format!("not offered here: {name} ({}: {})", lack(why), remedy(why))
             }
-            None => format!("not offered under this policy: {name} (needs {})", spec.required),
+            Absence::Provider(_) | Absence::UnknownProvider(_) => {
+                format!("not offered here: {name} ({})", lack(why))
+            }
         };
         printer.say_fitted(Tone::Note, &message, 4);
+    }
+    for (names, why) in grouped(&missing) {
+        if !matches!(why, Absence::Selection(_)) {
+            let message = format!("not offered here: {} ({}: {})", names.join(", "), lack(why), remedy(why));
+            printer.say_fitted(Tone::Note, &message, 4);
+        }
     }
     Ok(())
 }
 
-fn show(runtime: &Runtime, printer: &Printer, name: &str) -> Result<(), ToolError> {
-    let snapshot = runtime.context.tools().snapshot();
+/// A tool, and why the session is not offered it.
+struct ShownTool {
+    snapshot: Arc<Snapshot>,
+    entry: Arc<Entry>,
+    definition: Definition,
+    why: Option<Absence>,
+}
+
+/// The tool that a name means, also a built-in one that is not here.
+fn found(runtime: &Runtime, name: &str) -> Result<ShownTool, ToolError> {
     let dialect = runtime.context.dialect();
-    let found = snapshot.find(name, dialect)?;
-    let entry = &*found.entry;
-    let definition = match snapshot.offer(entry, dialect)? {
+    let Offer { listing, missing } = runtime.offer();
+    let (snapshot, entry, why) = match listing.snapshot.find(name, dialect) {
+        Ok(found) => {
+            let why = listing.absent.into_iter().find(|absent| absent.entry.name() == found.entry.name());
+            (listing.snapshot, found.entry, why.map(|absent| absent.why))
+        }
+        Err(error) => {
+            let tool = toolpost_tools::names().tool(name);
+            let missing = missing.into_iter().find(|missing| Some(missing.spec.name.as_str()) == tool);
+            let Some(MissingTool { spec, why }) = missing else {
+                return Err(runtime.untrusted_tool(name).unwrap_or(error));
+            };
+            let snapshot = Runtime::all_built_in()?.snapshot();
+            let entry = snapshot.get(&spec.name).cloned().ok_or(error)?;
+            (snapshot, entry, Some(why))
+        }
+    };
+    let definition = match snapshot.offer(&entry, dialect)? {
         Some(definition) => definition,
         None => entry.prepared()?.definition.clone(),
     };
+    Ok(ShownTool { snapshot, entry, definition, why })
+}
+
+fn show(runtime: &Runtime, printer: &Printer, name: &str) -> Result<(), ToolError> {
+    let ShownTool { snapshot, entry, definition, why } = found(runtime, name)?;
     if printer.is_json() {
-        printer.json(&describe(&snapshot, entry, &definition)?);
+        printer.json(&describe_in(&snapshot, runtime, &entry, &definition, why.as_ref())?);
         return Ok(());
     }
-    let others = other_names(&snapshot, entry, &definition);
+    let others = other_names(&snapshot, &entry, &definition);
     let mut page = format!(
         "{} {}\n{}\n",
         printer.bold(&definition.name),
@@ -140,6 +163,14 @@ fn show(runtime: &Runtime, printer: &Printer, name: &str) -> Result<(), ToolErro
     );
     page.push_str(&format!("\n{}\n", printer.bold("Arguments")));
     page.push_str(&arguments(&definition.input));
+    let accepted = snapshot.also_accepted(&entry, runtime.context.dialect())?;
+    if !accepted.is_empty() {
+        page.push_str(&format!(
+            "\n{}\n",
+            printer.bold("Accepted too, and not declared to models, to save tokens")
+        ));
+        page.push_str(&arguments(&json!({ "properties": accepted })));
+    }
     page.push_str(&format!("\n{}\n", printer.bold("Facts")));
     page.push_str(&format!("  can cause    {}\n", definition.required));
     if !definition.optional.is_empty() {
@@ -157,8 +188,19 @@ fn show(runtime: &Runtime, printer: &Printer, name: &str) -> Result<(), ToolErro
     if !others.is_empty() {
         page.push_str(&format!("  also called  {}\n", others.join(", ")));
     }
-    if let Some(reason) = dialect.reason_against(entry.name()) {
-        page.push_str(&format!("  not offered  in the dialect {}: {reason}\n", dialect.name()));
+    match &why {
+        None => {}
+        Some(why) => {
+            let state = if why.can_be_called() { "not listed " } else { "not offered" };
+            page.push_str(&format!(
+                "  {state}  {}; {}\n",
+                on_terminal(&lack(why)),
+                on_terminal(&remedy(why))
+            ));
+        }
+    }
+    if runtime.offer().listing.held_back.iter().any(|held_back| held_back.name() == entry.name()) {
+        page.push_str("  not listed   to save tokens; it can be called, and `tool_search` finds it\n");
     }
     printer.page(&page);
     Ok(())
@@ -210,11 +252,31 @@ fn values(property: &Value) -> Vec<String> {
     values
 }
 
-fn describe(snapshot: &Snapshot, entry: &Entry, definition: &Definition) -> Result<Value, ToolError> {
+fn describe(
+    runtime: &Runtime,
+    entry: &Entry,
+    definition: &Definition,
+    why: Option<&Absence>,
+) -> Result<Value, ToolError> {
+    describe_in(&runtime.context.tools().snapshot(), runtime, entry, definition, why)
+}
+
+/// A tool for programs, as it is in a snapshot.
+fn describe_in(
+    snapshot: &Snapshot,
+    runtime: &Runtime,
+    entry: &Entry,
+    definition: &Definition,
+    why: Option<&Absence>,
+) -> Result<Value, ToolError> {
     let mut value = serde_json::to_value(definition)
         .map_err(|error| ToolError::execution(format!("`{}` cannot be described: {error}", entry.name())))?;
     value["canonicalName"] = json!(entry.name());
     value["aliases"] = json!(other_names(snapshot, entry, definition));
+    value["alsoAccepts"] = snapshot.also_accepted(entry, runtime.context.dialect())?.into();
+    value["offered"] = json!(why.is_none());
+    value["why"] = json!(why.map(lack));
+    value["remedy"] = json!(why.map(remedy));
     Ok(value)
 }
 

@@ -1,6 +1,6 @@
 //! What a workspace brings along that could start or widen something, and whether it is trusted.
 //!
-//! This only looks. Of all these files toolpost so far uses its own configuration and descriptions, agent files, and
+//! This only looks. Of all these files toolpost so far uses its own configuration and descriptions, agent files, packs, and
 //! those that describe MCP servers; the others are shown so that nothing in a fresh clone is a surprise later.
 
 mod brings;
@@ -10,7 +10,7 @@ use super::hosts::Host;
 use super::look::{Hashed, Look};
 use super::servers::{Entry, Format, Group, Lookup};
 use super::trust::{Covers, DifferenceKind, State, Trust, Trusted};
-use brings::{agent, hooks, plugin, servers};
+use brings::{agent, hooks, pack, plugin, servers};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -111,6 +111,8 @@ const FILES: &[(&str, &str, Brings)] = &[
 /// Folders of files: path, how deep, kind, what each brings.
 const FOLDERS: &[(&str, usize, &str, Brings)] = &[
     (".toolpost/agents", 0, "agent", agent),
+    (".toolpost/packs", 0, "pack", pack),
+    ("toolpacks", 0, "pack", pack),
     (".toolpost/plugins", DEEPEST, "plugin", plugin),
     (".claude/agents", DEEPEST, "agent", agent),
     (".opencode/agents", DEEPEST, "agent", agent),
@@ -177,7 +179,8 @@ pub(crate) fn inventory(
     for (folder, depth, kind, brings) in FOLDERS {
         let files = look.files(folder, *depth);
         for path in &files.paths {
-            inventory.add(look, trust, path, kind, *brings, |_| Started::new(), *kind == "agent");
+            let is_used = ["agent", "pack"].contains(kind);
+            inventory.add(look, trust, path, kind, *brings, |_| Started::new(), is_used);
         }
         inventory.refused.extend(files.refused.into_iter().map(|(path, why)| Refused { path, why }));
     }

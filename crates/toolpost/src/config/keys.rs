@@ -440,13 +440,32 @@ keys! {
             on: On::Mcp,
             long: "packs",
             value: "PACKS",
-            help: "Packs whose tools are listed, with commas between them; otherwise all but vfs. The tools of the others \
-                   are not listed, and `tool_search` finds them",
+            help: "Packs whose tools are listed, with commas between them; otherwise all but project and vfs. The tools of \
+                   the others are not listed, and `tool_search` finds them",
         }),
-        usual: Usual::Means("all but vfs"),
+        usual: Usual::Means("all but project and vfs"),
         kind: PACKS,
         merge: Merge::Strongest,
         widens: Widens::Always(|packs| vec![format!("lists the packs {} only", packs.0.join(", "))]),
+        shown: Shown::Row,
+    }
+    pack: String {
+        name: "pack",
+        about: "The packs whose tools the session has, and no others: by name, also of packs in files, of MCP servers and of \
+                agents, or the path of a file. The policy decides about each tool as always.",
+        file: InFile::Never,
+        variable: "TOOLPOST_PACK",
+        flag: Some(Flag {
+            on: On::Everywhere,
+            long: "pack",
+            value: "PACK",
+            help: "Have only the tools of this pack, and of others that are named so; `toolpost packs` shows them. A path \
+                   names a file",
+        }),
+        usual: Usual::Means("all"),
+        kind: PACK,
+        merge: Merge::Strongest,
+        widens: Widens::Never,
         shown: Shown::Row,
     }
     answer_wait: Duration {
@@ -649,6 +668,14 @@ mod tests {
                 assert_eq!(key.values(&settings).len(), 1, "{}", key.name());
             }
         }
+    }
+
+    #[test]
+    fn the_packs_that_are_hidden_are_named() {
+        let key = KEYS.iter().find(|key| key.name() == "packs").unwrap();
+        let help = key.flag().map(|flag| flag.help).unwrap_or_default();
+        let expected = format!("all but {}", toolpost_tools::HELD_BACK.join(" and "));
+        assert!(key.usual().as_str() == expected && help.contains(&expected), "{expected}: {help}");
     }
 
     #[test]

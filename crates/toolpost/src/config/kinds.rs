@@ -234,6 +234,23 @@ pub(super) const PACKS: Kind<Packs> = Kind {
     show: |packs| packs.0.join(", ").into(),
 };
 
+/// The name of a pack, or the path of its file.
+pub(super) const PACK: Kind<String> = Kind {
+    form: Form::Texts {
+        text: Text {
+            parse: |text| match text.trim() {
+                "" => Err("no pack is named; `toolpost packs` shows their names".to_owned()),
+                name => Ok(name.to_owned()),
+            },
+            longest: LINE,
+        },
+        most: MANY,
+        between: &[','],
+    },
+    schema: Schema::Is(|| json!({"type": "string", "minLength": 1})),
+    show: |pack| pack.as_str().into(),
+};
+
 /// MCP servers.
 pub(super) const SERVERS: Kind<Entry> = Kind {
     form: Form::Tables { read: read_servers, flag: None },

@@ -229,10 +229,15 @@ impl Runtime {
             .spawn(spawn)
             .redactor(redactor)
             .build();
-        let context = TreeHost::with_model(&context, &model).rebuild().extra(withheld).build();
+        // What an agent brings along, it has whatever the session is restricted to.
+        let own = agent.prompt_tools.iter().map(|tool| tool.name.clone());
+        let selection = context.selection().map(|selection| (**selection).clone().and(own));
+        let context = TreeHost::with_model(&context, &model).rebuild().extra(withheld);
+        let context = context.selection(selection).provider(Some(&profile.provider)).build();
         let mut notes: Vec<String> = problems.iter().map(ToString::to_string).collect();
         if above.is_none() {
             notes.extend(self.note_of_rights(&before));
+            notes.extend(self.notes_of_packs(context.policy()));
         }
         notes.extend(
             self.unknown_models(agent)

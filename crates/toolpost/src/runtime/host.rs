@@ -7,7 +7,7 @@ mod custom;
 mod ending;
 mod known;
 
-pub(crate) use custom::outside_name;
+pub(crate) use custom::{outside_name, outside_part};
 
 use super::activate::{Above, Chosen, Seat, Withheld};
 use super::{Prepared, Runtime};

@@ -75,11 +75,13 @@ impl RuleNames {
         judge(&RuleSubjects { tools: &tools, may_come: &may_come, root: self.root.as_deref() })
     }
 
-    /// Whether another name may be that of a tool of a server.
+    /// Whether another name may be that of a tool of a server, or of one that an agent defines.
     fn may_come(&self, name: &str) -> bool {
         let is_of =
             |server: &String| name.strip_prefix(server.as_str()).is_some_and(|rest| rest.starts_with('_'));
-        toolpost_plugins::is_spelled_as_server_tool(name) || self.servers.iter().any(is_of)
+        toolpost_plugins::is_spelled_as_server_tool(name)
+            || name.contains("__")
+            || self.servers.iter().any(is_of)
     }
 }
 

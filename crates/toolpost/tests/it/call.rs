@@ -361,13 +361,13 @@ fn a_tool_that_is_elsewhere_is_told_where() {
         &["spawn_agent", "{}"],
         2,
         "",
-        "`spawn_agent` is there for agents alone: `toolpost run` and `toolpost chat` start them",
+        "`spawn_agent` needs the agents service: `toolpost run` and `toolpost chat` have it",
     );
     check(
         &["capture_screenshot", "{}"],
         2,
         "",
-        "`capture_screenshot` is there where the key `model` names a model that accepts images",
+        "`capture_screenshot` needs the model service: name a model that accepts images with the key `model`",
     );
     check(&["raed", "{}"], 2, "", "`toolpost tools` lists the tools");
 }

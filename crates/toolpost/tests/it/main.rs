@@ -51,7 +51,9 @@ mod mcp;
 mod models;
 mod narrowing;
 mod one_file;
+mod one_set;
 mod packs;
+mod packs_in_files;
 mod pdf;
 #[path = "../../../toolpost-store/tests/it/server.rs"]
 #[allow(dead_code, reason = "the tests of the store use all of it")]

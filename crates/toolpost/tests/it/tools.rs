@@ -20,7 +20,12 @@ fn tools_are_listed_and_shown() {
     let held_back = "7 more can be called, and are left out of the list to save tokens; a model finds them by `tool_search`: \
         detect_project_type, extract_conventions, get_project_overview, vfs_read, vfs_write, vfs_list, vfs_delete\n"
         .to_owned();
-    let told: String = std::iter::once(held_back).chain(refused).collect();
+    let missing = [
+        "not offered here: spawn_agent, task, signal_parent (needs the agents service: `toolpost run` and `toolpost chat` have it)\n",
+        "not offered here: capture_screenshot, analyze_image_ui_qa (needs the model service: name a model that accepts images with the key `model`)\n",
+    ];
+    let missing = missing.map(str::to_owned);
+    let told: String = std::iter::once(held_back).chain(refused).chain(missing).collect();
     for args in [&["tools"][..], &["tools", "list"]] {
         let ran = home.run(args);
         let names: Vec<_> = ran.stdout.lines().map(|line| line.split_whitespace().next().unwrap()).collect();

@@ -3,9 +3,10 @@
 use crate::stage::{Stage, any, echo, said, spec};
 use serde_json::json;
 use std::sync::Arc;
+use toolpost_core::dialect::Alias;
 use toolpost_core::event::{EventKind, MemoryLog};
 use toolpost_core::executor::Verdict;
-use toolpost_core::host::{BoxFuture, Ids};
+use toolpost_core::host::{BoxFuture, Ids, Selection};
 use toolpost_core::policy::Profile;
 use toolpost_core::registry::{Shelves, ToolSource};
 use toolpost_core::tool::Amendment;
@@ -228,5 +229,59 @@ async fn what_init_computes_may_differ_by_agent() {
         assert!(executor.call(&agent, "spawn", json!({})).await.is_success());
         let prepared = own.get("spawn").unwrap();
         assert_eq!(prepared.prepared().unwrap().definition.description, format!("for {name}"));
+    }
+}
+
+/// The tools that a session lists, and those that it can call, of one for all models and one for those of `openai`.
+fn of_provider(provider: Option<&str>) -> (Vec<String>, Vec<String>) {
+    let made = any(spec("made").for_provider("OpenAI "), |_, _| async { said("made") });
+    let stage = Stage::new().tool(echo("hello")).tool(made);
+    let session = stage.ctx().tools(stage.registry.clone()).provider(provider).build();
+    let executor = Executor::new();
+    let listed = executor.listing(&session).listed.iter().map(|entry| entry.name().to_owned()).collect();
+    let can_be_called = |tool: &&str| executor.validate(&session, tool, json!({})).is_ok();
+    (listed, ["hello", "made"].into_iter().filter(can_be_called).map(str::to_owned).collect())
+}
+
+#[test]
+fn a_tool_of_a_provider_is_offered_to_no_other() {
+    for (provider, listed, called) in [
+        (Some("openai"), &["hello", "made"][..], &["hello", "made"][..]),
+        (Some(" OPENAI"), &["hello", "made"], &["hello", "made"]),
+        (Some("anthropic"), &["hello"], &["hello"]),
+        (Some(""), &["hello"], &["hello"]),
+        // Whose model it is nobody knows; a person may call it.
+        (None, &["hello"], &["hello", "made"]),
+    ] {
+        let words = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        assert_eq!(of_provider(provider), (words(listed), words(called)), "{provider:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_session_has_the_tools_that_it_selects_and_no_others() {
+    let stage = Stage::new().tool(echo("read")).tool(echo("mcp__gh__issues")).tool(echo("other"));
+    stage.registry.add_alias(Alias::new("read_file", "read")).unwrap();
+    for (selected, expected) in [
+        (&["read"][..], &["read"][..]),
+        (&["read_file"], &["read"]),
+        (&["mcp__gh__*", "READ"], &["read", "mcp__gh__issues"]),
+        (&["mcp__g__*", "no_such"], &[]),
+    ] {
+        let selection = Selection::new("--pack mine", selected.iter().map(|name| (*name).to_owned()));
+        let session = stage.ctx().tools(stage.registry.clone()).selection(Some(selection)).build();
+        let executor = Executor::new();
+        let listing = executor.listing(&session);
+        let listed: Vec<&str> = listing.listed.iter().map(|entry| entry.name()).collect();
+        assert_eq!(listed, expected, "{selected:?}");
+        for tool in ["read", "mcp__gh__issues", "other"] {
+            let outcome = executor.call(&session, tool, json!({})).await;
+            let refused = (!expected.contains(&tool)).then_some(Code::ToolNotFound);
+            assert_eq!(code(&outcome), refused, "{selected:?} {tool}");
+            if refused.is_some() {
+                assert!(outcome.to_text().contains("has only those of --pack mine"), "{}", outcome.to_text());
+                assert_eq!(session.tool_name(tool), None);
+            }
+        }
     }
 }

@@ -7,6 +7,9 @@ use toolpost_core::{Code, ToolError};
 /// servers are waited for unless the name is nearly that of a tool that is there.
 pub(crate) async fn full_name(runtime: &Runtime, tool: &str) -> Result<String, ToolError> {
     let is_there = || runtime.context.tools().snapshot().find(tool, runtime.context.dialect()).is_ok();
+    if !is_there() {
+        runtime.offer_agents_tools();
+    }
     if is_there() || runtime.plugins.is_none() || !runtime.context.tools().sources_of(tool).is_empty() {
         return Ok(tool.to_owned());
     }

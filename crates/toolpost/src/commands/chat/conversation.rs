@@ -330,11 +330,14 @@ impl Conversation {
     /// The tools that the agent has.
     pub(super) fn tools(&self) -> String {
         let listing = self.runtime.executor.listing(&self.context);
-        let rows = listing.listed.iter().map(|entry| {
-            let description = &entry.spec().description;
-            let first = description.lines().next().unwrap_or_default();
+        let definitions = match listing.definitions() {
+            Ok(definitions) => definitions,
+            Err(error) => return error.message().to_owned(),
+        };
+        let rows = definitions.iter().map(|(_, definition)| {
+            let first = definition.description.lines().next().unwrap_or_default();
             let first = first.split_once(". ").map_or(first, |(first, _)| first);
-            format!("  {:16} {first}", entry.name())
+            format!("  {:16} {first}", definition.name)
         });
         let mut rows: Vec<String> = rows.collect();
         if !listing.held_back.is_empty() {

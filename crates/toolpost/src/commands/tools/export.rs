@@ -6,12 +6,11 @@ use crate::runtime::Runtime;
 use serde_json::json;
 use toolpost_core::ToolError;
 use toolpost_core::tool::Definition;
-use toolpost_declaration::{Finding, Format, Problem, Source, declare, export, lint};
+use toolpost_declaration::{Declarations, Finding, Format, Problem, Source, declare, lint};
 
 /// Prints the declarations of all offered tools in a provider's form.
 pub(super) fn run_export(runtime: &Runtime, printer: &Printer, format: Format) -> Result<(), ToolError> {
-    let definitions = definitions(runtime)?;
-    let (value, refused) = export(definitions.iter().map(Source::of), format);
+    let (value, refused) = runtime.executor.declarations(&runtime.context, format);
     match printer.is_json() {
         true => printer.json(&value),
         false => printer.data(&serde_json::to_string_pretty(&value).unwrap_or_default()),
@@ -26,7 +25,7 @@ pub(super) fn run_export(runtime: &Runtime, printer: &Printer, format: Format) -
 /// `parametersJsonSchema`, and nothing else.
 pub(super) fn run_discover(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
     let mut declarations = Vec::new();
-    for definition in definitions(runtime)? {
+    for definition in definitions(runtime, Format::GeminiJsonSchema)? {
         match declare(&Source::of(&definition), Format::GeminiJsonSchema) {
             Ok(declaration) => declarations.push(declaration.value),
             Err(refusal) => printer.say(Tone::Note, &format!("left out: {}: {refusal}", definition.name)),
@@ -38,7 +37,7 @@ pub(super) fn run_discover(runtime: &Runtime, printer: &Printer) -> Result<(), T
 
 /// Says what is odd about each tool, for each provider, and what each costs. Whether something needs mending.
 pub(super) fn run_lint(runtime: &Runtime, printer: &Printer) -> Result<u8, ToolError> {
-    let definitions = definitions(runtime)?;
+    let definitions = definitions(runtime, Format::Mcp)?;
     let looked_at: Vec<(&Definition, usize, Vec<Finding>)> = definitions
         .iter()
         .map(|definition| {
@@ -103,12 +102,8 @@ pub(crate) fn price(source: &Source<'_>) -> usize {
     toolpost_declaration::price(source).unwrap_or(0)
 }
 
-/// The offered tools, under the names and spellings of the session's dialect.
-fn definitions(runtime: &Runtime) -> Result<Vec<Definition>, ToolError> {
-    let listing = runtime.executor.listing(&runtime.context);
-    let mut definitions = Vec::new();
-    for entry in &listing.listed {
-        definitions.extend(listing.snapshot.offer(entry, runtime.context.dialect())?);
-    }
-    Ok(definitions)
+/// The offered tools, under the names and spellings of the session's dialect, for the readers of a format.
+fn definitions(runtime: &Runtime, format: Format) -> Result<Vec<Definition>, ToolError> {
+    let listing = runtime.executor.listing(&format.session(&runtime.context));
+    Ok(listing.definitions()?.into_iter().map(|(_, definition)| definition).collect())
 }

@@ -3,8 +3,10 @@
 //! Nothing here is taken over; a file that cannot be understood is said to be so.
 
 use crate::config::jsonc::edit::get;
+use crate::config::packs;
 use crate::config::servers::{self, Format};
 use serde_json::Value;
+use toolpost_core::pack::Manifest;
 
 /// More lines of one file are counted, not shown.
 const MOST_LINES: usize = 20;
@@ -60,6 +62,15 @@ pub(super) fn agent(path: &str, _: &[u8]) -> Vec<String> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let name = name.split_once('.').map_or(name, |(stem, _)| stem);
     vec![format!("the agent `{name}`, with its prompt, tools and model")]
+}
+
+/// The manifest of a pack. One that is broken, or another file of its folder, brings nothing.
+pub(super) fn pack(path: &str, bytes: &[u8]) -> Vec<String> {
+    let read = packs::is_manifest(path).then(|| Manifest::parse(path, bytes));
+    let Some(Ok(file)) = read else { return Vec::new() };
+    let (name, profile) = (file.manifest.name(), file.manifest.risk_profile());
+    let tools = file.manifest.tools().join(", ");
+    vec![format!("the pack `{name}` ({profile}), for agents and sessions that name it: {tools}")]
 }
 
 /// A file of a plugin.

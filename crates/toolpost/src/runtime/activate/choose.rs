@@ -1,7 +1,8 @@
 //! Which of the tools there are an agent gets.
 
 use super::{Runtime, Withheld};
-use crate::runtime::RuleNames;
+use crate::runtime::packs::NamedPack;
+use crate::runtime::{RuleNames, outside_name};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use toolpost_core::policy::Layer;
 use toolpost_core::registry::Snapshot;
 use toolpost_core::text::wildcard::name_matches;
 use toolpost_core::text::{misspelling_of, nearest};
-use toolpost_core::{Code, Pack, Policy, Registry, ToolError};
+use toolpost_core::{Code, Policy, Registry, ToolError};
 use toolpost_rules::Misspelt;
 
 impl Runtime {
@@ -28,6 +29,7 @@ impl Runtime {
         above: Option<&Withheld>,
         problems: &mut Vec<Problem>,
     ) -> Result<(Arc<Registry>, bool), ToolError> {
+        self.offer_agents_tools();
         let tools = self.context.tools();
         let is_choosing = agent.tools.is_some() || agent.tool_packs.is_some();
         let snapshot = tools.snapshot();
@@ -58,6 +60,10 @@ impl Runtime {
         if above.is_none() {
             // There is nobody above whom it could tell something.
             chosen.remove("signal_parent");
+        }
+        // What it defines itself, it has under shorter names.
+        for tool in &agent.prompt_tools {
+            outside_name(&agent.name, &tool.name).map(|name| chosen.remove(&name));
         }
         if let Some(Withheld(withheld)) = above {
             chosen.retain(|tool| !withheld.iter().any(|name| name == tool || name_matches(name, tool)));
@@ -103,7 +109,11 @@ impl Runtime {
         let mut chosen: BTreeSet<String> = BTreeSet::new();
         if agent.tools.is_some() || agent.tool_packs.is_some() {
             for pack in agent.tool_packs.iter().flatten() {
-                chosen.extend(self.pack(agent, pack, policy)?);
+                let NamedPack { tools, note } = self.pack(agent, pack, policy)?;
+                chosen.extend(tools);
+                problems.extend(note.map(|note| {
+                    Problem::new(&agent.file, pack.at(), Some("toolPacks"), Severity::Warning, note)
+                }));
             }
             for choice in agent.tools.iter().flatten() {
                 chosen.extend(named(agent, choice, snapshot, dialect, problems));
@@ -172,29 +182,13 @@ impl Runtime {
         Some(format!("`{}` has no argument `{}`; {hint}", short(tool), short(odd["path"].as_str()?)))
     }
 
-    /// The tools of a pack that the policy allows as a whole.
-    fn pack(
-        &self,
-        agent: &AgentFile,
-        choice: &ToolChoice,
-        policy: &Policy,
-    ) -> Result<Vec<String>, ToolError> {
-        let own = toolpost_tools::packs(&toolpost_tools::Settings::default());
-        let servers = self.plugins.iter().flat_map(|plugins| plugins.packs());
-        let packs: Vec<Arc<Pack>> = own.into_iter().map(Arc::new).chain(servers).collect();
-        let place = format!("{}:{}:{}", agent.file, choice.line, choice.column);
-        let Some(pack) = packs.iter().find(|pack| pack.name() == choice.name) else {
-            let near = nearest(&choice.name, packs.iter().map(|pack| pack.name()), 1);
-            let hint = match near.first() {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "`toolpost packs` lists them".to_owned(),
-            };
-            let message = format!("{place}: there is no pack `{}`; {hint}", choice.name);
-            return Err(ToolError::new(Code::ValidationError, message));
-        };
-        pack.assert_allowed(policy)
-            .map_err(|error| ToolError::new(error.code(), format!("{place}: {}", error.message())))?;
-        Ok(pack.tools().iter().map(|tool| tool.name().to_owned()).collect())
+    /// The tools of a pack that an agent names.
+    fn pack(&self, agent: &AgentFile, choice: &ToolChoice, policy: &Policy) -> Result<NamedPack, ToolError> {
+        let named = self.pack_by_name(&choice.name).and_then(|pack| self.named_pack(&pack, policy));
+        named.map_err(|error| {
+            let place = format!("{}:{}:{}", agent.file, choice.line, choice.column);
+            ToolError::new(error.code(), format!("{place}: {}", error.message()))
+        })
     }
 
     /// What is wrong with the names of an agent file, given the tools and packs there are.

@@ -14,6 +14,7 @@ use toolpost_agent::model::Script;
 use toolpost_agent::prompt_tool::{filled, input_schema};
 use toolpost_agent::tree::{Branch, child_id};
 use toolpost_core::activation::{Fact, Limits, Start};
+use toolpost_core::dialect::Alias;
 use toolpost_core::host::{Ids, SpawnedAgent};
 use toolpost_core::tool::{DynamicTool, PromptToolDef};
 use toolpost_core::{Code, Context, Output, Registry, Spec, ToolError, dynamic};
@@ -191,10 +192,15 @@ impl TreeHost {
     }
 }
 
+/// The first part of the names of an agent's tools for callers outside of it.
+pub(crate) fn outside_part(agent: &str) -> String {
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' };
+    agent.chars().map(plain).collect()
+}
+
 /// The name of a tool of an agent for callers outside of it: `AGENT__TOOL`; none where that is too long for a name.
 pub(crate) fn outside_name(agent: &str, tool: &str) -> Option<String> {
-    let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' };
-    let name = format!("{}__{tool}", agent.chars().map(plain).collect::<String>());
+    let name = format!("{}__{tool}", outside_part(agent));
     (name.len() <= 64).then_some(name)
 }
 
@@ -202,12 +208,19 @@ impl Runtime {
     /// Offers the tools that an agent defines to callers outside of it. Returns what is to be said of those that cannot be.
     pub(crate) fn offer_custom(&self, agent: &Arc<AgentFile>) -> Vec<String> {
         let mut notes = Vec::new();
-        for tool in &agent.prompt_tools {
+        let is_there = |tool: &PromptToolDef| {
+            outside_name(&agent.name, &tool.name).is_some_and(|name| self.context.tools().has(&name))
+        };
+        for tool in agent.prompt_tools.iter().filter(|tool| !is_there(tool)) {
             let offered = outside_name(&agent.name, &tool.name)
                 .ok_or_else(|| "its name is too long".to_owned())
                 .and_then(|name| {
                     let made = self.host.custom_tool(agent, tool, &name);
-                    self.context.tools().register(made).map_err(|error| error.message().to_owned())
+                    let tools = self.context.tools();
+                    tools.register(made).map_err(|error| error.message().to_owned())?;
+                    // As the command line writes it. Where the name is taken, it means something else.
+                    let _ = tools.add_alias(Alias::new(&format!("{}/{}", agent.name, tool.name), &name));
+                    Ok(())
                 });
             if let Err(why) = offered {
                 notes.push(format!("{}: the tool `{}` is not offered: {why}", agent.file, tool.name));
