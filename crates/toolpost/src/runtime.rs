@@ -11,7 +11,7 @@ mod tool_model;
 pub(crate) use activate::{Chosen, Prepared, Seat};
 pub(crate) use host::{Audience, TreeHost, outside_name, outside_part};
 pub(crate) use offer::{MissingTool, Offer, grouped, lack, remedy};
-pub(crate) use packs::{KnownPack, PackOrigin, missing};
+pub(crate) use packs::{KnownPack, PackOrigin, meant, missing};
 pub(crate) use resume::{Recorded, Resumed, holder};
 pub(crate) use rule_names::RuleNames;
 

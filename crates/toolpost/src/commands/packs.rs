@@ -3,7 +3,7 @@
 use crate::advice::allow_flags;
 use crate::config::State;
 use crate::output::{Printer, Tone, on_terminal, one_line};
-use crate::runtime::{KnownPack, Offer, PackOrigin, Runtime, lack, missing};
+use crate::runtime::{KnownPack, Offer, PackOrigin, Runtime, lack, meant, missing};
 use serde_json::{Value, json};
 use toolpost_core::capability::Capabilities;
 use toolpost_core::{Pack, Policy, Spec};
@@ -123,8 +123,8 @@ fn describe(offer: &Offer, policy: &Policy, packs: &[KnownPack], known: &KnownPa
 
 /// Whether the name of a pack means this one, of several of that name.
 fn is_meant(packs: &[KnownPack], known: &KnownPack) -> bool {
-    let named = packs.iter().rev().find(|other| other.is_usable() && other.pack.name() == known.pack.name());
-    named.is_some_and(|meant| std::ptr::eq(meant, known))
+    let place = meant(packs, known.pack.name());
+    place.and_then(|place| packs.get(place)).is_some_and(|meant| std::ptr::eq(meant, known))
 }
 
 /// Whether a pack may be used, and is meant by its name.
@@ -135,7 +135,7 @@ fn standing(packs: &[KnownPack], known: &KnownPack) -> &'static str {
             ", has changed since you trusted it: run `toolpost trust`"
         }
         _ if is_meant(packs, known) => "",
-        _ => ", not meant by its name: another pack below has it too",
+        _ => ", not meant by its name: another pack has it too",
     }
 }
 

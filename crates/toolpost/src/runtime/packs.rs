@@ -37,6 +37,18 @@ pub(crate) enum PackOrigin {
     },
 }
 
+impl PackOrigin {
+    /// How strong it is among packs of one name: files before built-in ones, then servers, then agents.
+    fn rank(&self) -> usize {
+        match self {
+            PackOrigin::Agent(_) => 0,
+            PackOrigin::Server => 1,
+            PackOrigin::BuiltIn => 2,
+            PackOrigin::File { .. } => 3,
+        }
+    }
+}
+
 impl KnownPack {
     /// Whether it may be used.
     pub(crate) fn is_usable(&self) -> bool {
@@ -60,8 +72,14 @@ pub(crate) struct NamedPack {
     pub(crate) note: Option<String>,
 }
 
+/// The place of the pack that a name means: of those that may be used the strongest, and of several files the last.
+pub(crate) fn meant(packs: &[KnownPack], name: &str) -> Option<usize> {
+    let named = packs.iter().enumerate().filter(|(_, pack)| pack.is_usable() && pack.pack.name() == name);
+    named.max_by_key(|(_, pack)| pack.origin.rank()).map(|(place, _)| place)
+}
+
 impl Runtime {
-    /// Every pack that there is. Those in files come last; of several of one name the last that may be used is meant.
+    /// Every pack that there is, those in files last; see [`meant`].
     pub(crate) fn packs(&self) -> Vec<KnownPack> {
         let known = |pack: Arc<Pack>, origin: PackOrigin| KnownPack { pack, origin, without: Vec::new() };
         let built_in = toolpost_tools::packs(&toolpost_tools::Settings::default());
@@ -153,25 +171,18 @@ impl Runtime {
 
     /// The pack of a name.
     pub(crate) fn pack_by_name(&self, word: &str) -> Result<KnownPack, ToolError> {
-        let mut named: Vec<KnownPack> = Vec::new();
-        let mut names = Vec::new();
-        for pack in self.packs() {
-            names.push(pack.pack.name().to_owned());
-            if pack.pack.name() == word {
-                named.push(pack);
-            }
+        let mut packs = self.packs();
+        if let Some(place) = meant(&packs, word) {
+            return Ok(packs.swap_remove(place));
         }
-        if let Some(place) = named.iter().rposition(KnownPack::is_usable) {
-            return Ok(named.swap_remove(place));
-        }
-        if let Some(path) = named.last().and_then(KnownPack::place) {
+        if let Some(path) = packs.iter().rfind(|pack| pack.pack.name() == word).and_then(KnownPack::place) {
             let message = format!(
                 "the pack `{word}` comes with this workspace ({path}), and you have not trusted it; look at the file and run `toolpost trust {path}`, or name the file itself"
             );
             return Err(ToolError::new(Code::Untrusted, message).with("path", path));
         }
         let shown: String = word.chars().take(80).collect();
-        let hint = match nearest(&shown, names.iter().map(String::as_str), 1).first() {
+        let hint = match nearest(&shown, packs.iter().map(|pack| pack.pack.name()), 1).first() {
             Some(near) => format!("did you mean `{near}`?"),
             None => "`toolpost packs` lists them".to_owned(),
         };
@@ -225,12 +236,16 @@ impl Runtime {
         }
         let mut tools = Vec::new();
         for word in selected {
-            if let Some(part) = self.plugins.as_ref().and_then(|plugins| plugins.pack_of(word)) {
+            self.offer_agents_tools();
+            let known = self.pack_of(word);
+            // A server that has not started has no pack yet.
+            let is_weaker = known.as_ref().is_ok_and(|known| known.origin.rank() < PackOrigin::Server.rank());
+            let server = self.plugins.as_ref().filter(|_| is_weaker || known.is_err());
+            if let Some(part) = server.and_then(|plugins| plugins.pack_of(word)) {
                 tools.push(format!("mcp__{part}__*"));
                 continue;
             }
-            self.offer_agents_tools();
-            let known = self.pack_of(word)?;
+            let known = known?;
             tools.extend(known.pack.tools().iter().map(|tool| tool.name().to_owned()));
             // One that is not there yet may be of a server; one beyond the profile is none of it.
             let snapshot = self.context.tools().snapshot();

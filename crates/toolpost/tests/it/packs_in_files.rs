@@ -134,8 +134,22 @@ fn what_is_wrong_with_a_pack_is_told_with_its_place() {
 }
 
 #[test]
-fn the_later_of_two_packs_of_a_name_is_meant() {
+fn of_several_packs_of_a_name_the_strongest_is_meant() {
     let home = Home::new();
+    // An agent, or a server, does not take the place of a built-in pack.
+    let own =
+        "tools:\n  - name: own\n    description: d\n    prompt: p\n    script: mine\nscript: [ { say: x } ]";
+    for name in ["search", "py"] {
+        let agent = format!("---\nname: {name}\ndescription: d\n{own}\n---\nx\n");
+        home.write(&format!(".config/toolpost/agents/{name}.md"), agent);
+    }
+    let server = project().join("crates/toolpost-plugins/tests/data/server.py").display().to_string();
+    let entry =
+        |name: &str| format!("[mcpServers.{name}]\ncommand = 'python3'\nargs = ['{server}', 'good']\n");
+    home.write(".config/toolpost/config.toml", entry("todo") + &entry("py"));
+    assert_eq!(tools(&home, &["--pack", "search"]), ["glob", "grep"]);
+    assert_eq!(tools(&home, &["--pack", "todo"]), ["todowrite", "todoread"]);
+    assert!(tools(&home, &["--pack", "py"]).iter().all(|name| name.starts_with("mcp__py__")));
     home.write(".config/toolpost/packs/filesystem.json", manifest("filesystem", "read-only", &["read"]));
     assert_eq!(tools(&home, &["--pack", "filesystem"]), ["read"]);
     let (_, packs) = home.json(&["packs"]);
