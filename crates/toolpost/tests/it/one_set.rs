@@ -160,7 +160,9 @@ fn check(seed: u64, number: usize) {
             names(&in_packs.iter().filter(|tool| tool["offered"] == true).cloned().collect(), "name");
         assert_eq!(by_packs, where_true("offered"), "packs: {what}");
         // Each is called, or says what it needs.
-        for tool in &by_packs {
+        // Of the server's tools, one: others wait, or ask something.
+        let others = |tool: &&String| !tool.starts_with("mcp__") || tool.ends_with("__echo");
+        for tool in by_packs.iter().filter(others) {
             let answer = caller.call(tool, json!({"noSuchArgument": 1}));
             // Whatever became of it, it was not refused before its arguments were looked at.
             let is_refused = REFUSALS.iter().any(|code| answer.contains(code));

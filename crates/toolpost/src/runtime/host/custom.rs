@@ -219,7 +219,7 @@ impl Runtime {
                     let tools = self.context.tools();
                     tools.register(made).map_err(|error| error.message().to_owned())?;
                     // As the command line writes it. Where the name is taken, it means something else.
-                    let _ = tools.add_alias(Alias::new(&format!("{}/{}", agent.name, tool.name), &name));
+                    let _ = tools.add_alias(Alias::new(format!("{}/{}", agent.name, tool.name), &name));
                     Ok(())
                 });
             if let Err(why) = offered {
