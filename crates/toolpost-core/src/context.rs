@@ -290,6 +290,11 @@ impl Context {
         self.spelling(self.own_spelling(), self.canonical_tool(), argument)
     }
 
+    /// The default of an argument of the running tool, where the session's dialect has one of its own.
+    pub fn default_of(&self, argument: &str) -> Option<&Value> {
+        self.own_spelling()?.default_of(argument)
+    }
+
     /// How the session spells the arguments of the running tool.
     fn own_spelling(&self) -> Option<&Alias> {
         self.spelling_of(self.canonical_tool(), self.alias())

@@ -22,6 +22,8 @@ pub struct Alias {
     pub absent: Vec<String>,
     /// What the descriptions of arguments say instead: the canonical argument, and the text.
     pub texts: Vec<(String, String)>,
+    /// Canonical arguments that have another default for callers by this name: the argument, and its default.
+    pub defaults: Vec<(String, Value)>,
     /// What the tool needs and callers by this name do not give: the argument, and its value.
     pub filled: Vec<(ArgumentPath, Value)>,
     /// The same where the items of a list are to be numbered from 1.
@@ -80,6 +82,7 @@ impl Alias {
             remarks: Vec::new(),
             absent: Vec::new(),
             texts: Vec::new(),
+            defaults: Vec::new(),
             filled: Vec::new(),
             numbered: Vec::new(),
         }
@@ -243,6 +246,11 @@ impl Alias {
         given.any(|path| path.list.as_deref() == list && path.name == name)
     }
 
+    /// The default of a canonical argument for callers by this name, if they have one of their own.
+    pub fn default_of(&self, name: &str) -> Option<&Value> {
+        self.defaults.iter().find(|(argument, _)| argument == name).map(|(_, value)| value)
+    }
+
     /// The canonical name of an argument under this alias.
     pub fn canonical_argument<'a>(&'a self, from: &'a str) -> &'a str {
         self.spelled(None, from).map_or(from, |argument| &argument.to.name)
@@ -287,8 +295,10 @@ impl ArgumentAlias {
     }
 }
 
+/// The number counted from elsewhere. One below 0 counts nothing: it stays as it was sent, and the validator refuses it.
 fn shifted(value: Value, shift: i64) -> Value {
-    match value.as_i64().and_then(|number| number.checked_add(shift)) {
+    let count = value.as_i64().filter(|number| *number >= 0);
+    match count.and_then(|number| number.checked_add(shift)) {
         Some(number) if shift != 0 => number.into(),
         _ => value,
     }
@@ -307,6 +317,7 @@ mod tests {
             (json!({"path": "a", "offset": 0}), json!({"filePath": "a", "offset": 1})),
             (json!({"offset": i64::MAX}), json!({"offset": i64::MAX})),
             (json!([1]), json!([1])),
+            (json!({"offset": -1}), json!({"offset": -1})),
         ] {
             assert_eq!(alias.apply(given, Caller::Own), (expected, Vec::new()));
         }

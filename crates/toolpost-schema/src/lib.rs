@@ -70,6 +70,8 @@ pub struct Schema {
     places: Places,
     /// Which arguments say nothing where they are empty.
     empties: Empties,
+    /// Which arguments are needed and paths, so that an empty one names nothing.
+    needed_paths: Vec<String>,
 }
 
 impl Schema {
@@ -82,7 +84,8 @@ impl Schema {
         })?;
         let places = Places::of(&value);
         let empties = Empties::of(&value).map_err(NoSchema)?;
-        Ok(Schema { value, program, places, empties })
+        let needed_paths = paths::needed(&value);
+        Ok(Schema { value, program, places, empties, needed_paths })
     }
 
     /// The schema as JSON.
@@ -92,7 +95,7 @@ impl Schema {
 
     /// Whether the value fits.
     pub fn accepts(&self, value: &Value) -> bool {
-        check::accepts(&self.program, value)
+        self.empty_paths(value).next().is_none() && check::accepts(&self.program, value)
     }
 
     /// Everything that is wrong with the value; empty if it fits.
@@ -103,7 +106,14 @@ impl Schema {
     /// The same in the words of a caller who knows the schema in another form, by the names of an alias.
     pub fn problems_in(&self, value: &Value, offered: &Value, called: Option<&Alias>) -> Vec<Problem> {
         let failures = check::failures(&self.program, value);
-        failures.iter().map(|failure| problem::explain(failure, offered, called)).collect()
+        let empty = self.empty_paths(value).map(|name| problem::empty_path(name, called));
+        failures.iter().map(|failure| problem::explain(failure, offered, called)).chain(empty).collect()
+    }
+
+    /// The arguments that are needed, are paths, and are empty.
+    fn empty_paths<'a>(&'a self, value: &'a Value) -> impl Iterator<Item = &'a str> {
+        let names = self.needed_paths.iter().map(String::as_str);
+        names.filter(|name| value.get(name).and_then(Value::as_str) == Some(""))
     }
 
     /// Leaves out the empty arguments of which the schema says, by [`EMPTY_MARK`], that they mean nothing. What was left out

@@ -70,6 +70,16 @@ impl Places {
     }
 }
 
+/// The arguments with the mark that must be given.
+pub(crate) fn needed(schema: &Value) -> Vec<String> {
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    let is_path = |name: &&str| {
+        let property = schema.get("properties").and_then(|all| all.get(*name));
+        property.is_some_and(|property| property.get(PATH_MARK).is_some())
+    };
+    required.filter_map(Value::as_str).filter(is_path).map(str::to_owned).collect()
+}
+
 /// The arguments with the mark, where nothing else can be a path.
 fn marked(schema: &Value) -> Option<Vec<Marked>> {
     let root = schema.as_object()?;

@@ -100,6 +100,12 @@ fn wanted<'a>(
     }
 }
 
+/// A path that is needed and empty.
+pub(super) fn empty_path(name: &str, called: Option<&Alias>) -> Problem {
+    let found = Some(shown(&Value::from("")));
+    Problem { path: spelled_path(called, name), expected: "a path".to_owned(), found, nearest: None }
+}
+
 fn missing(
     place: &str,
     name: &str,

@@ -103,6 +103,9 @@ impl<'a> Offer<'a> {
                 }
                 let argument = self.offered(list, &name);
                 let text = self.own_text(list, &name);
+                if let (None, Some(default)) = (list, self.alias.and_then(|alias| alias.default_of(&name))) {
+                    property["default"] = default.clone();
+                }
                 (
                     argument.map_or_else(|| name.clone(), |argument| argument.from.clone()),
                     self.property(argument, text, property),

@@ -11,17 +11,15 @@ use std::collections::BTreeMap;
 pub struct Texts {
     workspace: String,
     directory: String,
-    cwd: String,
     overrides: BTreeMap<String, String>,
 }
 
 impl Texts {
-    /// Names for this workspace: all its roots, its first root, and the folder the session stands in.
+    /// Names for this workspace: all its roots, and the folder the session stands in, which has two names.
     pub fn new(workspace: &dyn Workspace, cwd: &str) -> Texts {
         Texts {
             workspace: workspace.roots().join(", "),
-            directory: workspace.root().to_owned(),
-            cwd: cwd.to_owned(),
+            directory: cwd.to_owned(),
             overrides: BTreeMap::new(),
         }
     }
@@ -51,8 +49,11 @@ impl Texts {
         while let Some(start) = rest.find("${") {
             let (before, after) = rest.split_at(start);
             filled.push_str(before);
-            let names =
-                [("${workspace}", &self.workspace), ("${directory}", &self.directory), ("${cwd}", &self.cwd)];
+            let names = [
+                ("${workspace}", &self.workspace),
+                ("${directory}", &self.directory),
+                ("${cwd}", &self.directory),
+            ];
             match names.into_iter().find(|(name, value)| after.starts_with(name) && !value.is_empty()) {
                 Some((name, value)) => {
                     filled.push_str(value);
@@ -75,13 +76,9 @@ mod tests {
 
     #[test]
     fn names_are_filled_in_once() {
-        let texts = Texts {
-            workspace: "/w/${cwd}".into(),
-            directory: "/w".into(),
-            cwd: "/w/sub".into(),
-            ..Texts::default()
-        };
+        let texts = Texts { workspace: "/w/${cwd}".into(), directory: "/w/sub".into(), ..Texts::default() };
         assert_eq!(texts.fill("in ${workspace}, ${cwd} ${other} $"), "in /w/${cwd}, /w/sub ${other} $");
+        assert_eq!(texts.fill("${directory}"), "/w/sub");
         assert_eq!(Texts::default().fill("${cwd}"), "${cwd}");
     }
 }

@@ -150,7 +150,7 @@ fn descriptions_are_filled_in_and_can_be_replaced() {
     }
     let described =
         |name: &str| registry.get(name).unwrap().prepared().unwrap().definition.description.clone();
-    assert_eq!(described("a"), "Reads below /workspace; not ${else}.");
+    assert_eq!(described("a"), "Reads below /workspace/src; not ${else}.");
     assert_eq!(described("b"), "Better, in /workspace/src.");
 }
 

@@ -63,7 +63,8 @@ impl Tool for SearchCode {
     type Data = Data;
 
     fn spec(&self) -> Spec {
-        spec("search_code", include_str!("search_code.txt")).argument_alias("pattern", "query")
+        let spec = spec("search_code", include_str!("search_code.txt"));
+        spec.retryable().argument_alias("pattern", "query")
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {

@@ -26,14 +26,22 @@ pub(super) fn dialect(source: &Source<'_>) -> Result<Dialect, Errors> {
     let mut dialect = Dialect::new(name.as_deref().unwrap_or_default(), about.as_deref().unwrap_or_default());
     for (tool, value) in reader.table(root, "tool") {
         let Some(table) = reader.as_table(value, tool) else { continue };
-        let keys: Vec<&str> =
-            SPELLING.into_iter().chain(["name", "also", "description", "texts", "required"]).collect();
+        let keys: Vec<&str> = SPELLING
+            .into_iter()
+            .chain(["name", "also", "description", "texts", "defaults", "required"])
+            .collect();
         reader.known_keys(table, &keys, "a tool of a dialect");
         let Some(offered) = reader.needed_text(value.span().start, table, "name") else { continue };
         let mut alias = reader.alias(&offered, tool, table);
         for (canonical, value) in reader.table(table, "texts") {
             let text = reader.as_text(value, canonical);
             alias.texts.extend(text.map(|text| (canonical.to_owned(), text)));
+        }
+        for (canonical, value) in reader.table(table, "defaults") {
+            match scalar(value) {
+                Some(value) => alias.defaults.push((canonical.to_owned(), value)),
+                None => reader.wrong_kind(value, canonical, "a text, a number, true or false"),
+            }
         }
         let description = table.get("description").and_then(|value| reader.as_text(value, "description"));
         let required = reader.texts(table, "required");

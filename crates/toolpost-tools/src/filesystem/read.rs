@@ -1,4 +1,4 @@
-//! `read`: one file as numbered lines, a notebook as its cells, an image or a PDF as an attachment (a PDF with its text where a helper can read
+//! `read`: one file as numbered or raw lines, a notebook as its cells, an image or a PDF as an attachment (a PDF with its text where a helper can read
 //! it), a folder as its names.
 //!
 //! The file is streamed: neither its size nor the length of its lines costs memory.
@@ -13,7 +13,7 @@ mod remote;
 
 use crate::filesystem::{Helper, versions};
 use encoding::Encoding;
-use lines::{Page, Wanted};
+use lines::{Form, Page, Wanted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::io::{Cursor, Read as _};
@@ -34,12 +34,14 @@ pub struct Args {
     #[serde(default = "first_line")]
     offset: u64,
     /// Number of lines wanted.
-    #[serde(default = "usual_limit")]
-    #[schemars(range(min = 1))]
-    limit: u64,
+    #[schemars(range(min = 1), extend("default" = USUAL_LIMIT))]
+    limit: Option<u64>,
     /// Last line wanted, counting from 1.
     #[schemars(range(min = 1), extend("x-toolpost-hidden" = true))]
     end_line: Option<u64>,
+    /// Put its number before each line.
+    #[schemars(extend("default" = true))]
+    line_numbers: Option<bool>,
     /// Show it again even if it has not changed.
     #[serde(default)]
     force: bool,
@@ -49,9 +51,8 @@ fn first_line() -> u64 {
     1
 }
 
-fn usual_limit() -> u64 {
-    2_000
-}
+/// Lines of a page where the caller says nothing.
+const USUAL_LIMIT: u64 = 2_000;
 
 /// What a program gets beside the text.
 #[derive(Debug, Default, Serialize, JsonSchema)]
@@ -114,6 +115,7 @@ impl Tool for Read {
             .requires(Capability::Read)
             .about(ResourceKind::Path)
             .idempotent()
+            .retryable()
             .parallel_safe()
             // Pages by lines itself; the line budget of the executor would cut a page that was asked for.
             .budget(OutputBudget { bytes: 50_000, lines: 20_000 })
@@ -148,6 +150,10 @@ impl Tool for Read {
 }
 
 impl Args {
+    fn limit(&self) -> u64 {
+        self.limit.unwrap_or(USUAL_LIMIT)
+    }
+
     /// Limits the lines to those before the last one wanted, if one is given.
     fn end_at_last_line(&mut self, ctx: &Context) -> Result<(), ToolError> {
         let Some(last) = self.end_line else { return Ok(()) };
@@ -158,7 +164,7 @@ impl Args {
             let message = format!("{end} is before {start}; the last line must not be before the first");
             return Err(ToolError::new(Code::ValidationError, message));
         }
-        self.limit = self.limit.min(last - first + 1);
+        self.limit = Some(self.limit().min(last - first + 1));
         Ok(())
     }
 }
@@ -193,7 +199,14 @@ pub(crate) fn read_stored(
     let StoredFile { about, content } = file;
     // A name that no file of the workspace has: what the model has seen of one says nothing of the other.
     let name = format!("vfs:{}", about.path);
-    let args = Args { file_path: WorkspacePath::new(&name), offset, limit, end_line: None, force: true };
+    let args = Args {
+        file_path: WorkspacePath::new(&name),
+        offset,
+        limit: Some(limit),
+        end_line: None,
+        line_numbers: Some(true),
+        force: true,
+    };
     let modified_ms = i64::try_from(about.at_ms).unwrap_or(i64::MAX);
     let stat = Stat {
         name,
@@ -256,12 +269,18 @@ fn read(ctx: &Context, mut file: File, args: &Args, origin: Origin) -> Result<Fo
     // At the end already, there is nothing more to ask for.
     let rest = reader.take(if is_whole || head.len() > filled { 0 } else { u64::MAX });
     let mut bytes = versions::KeepingReader::new(Cursor::new(head).chain(rest), stat.size, most_kept);
-    let page = lines::page(ctx, &mut bytes, stat.size, encoding, &wanted)
+    let mut page = lines::page(ctx, &mut bytes, stat.size, encoding, &wanted)
         .map_err(|error| error.named(&stat.name))?;
     if page.lines == 0 && wanted.first > 1 {
         return Err(past_the_end(ctx, &stat.name, "lines", page.total.unwrap_or(0), wanted.first));
     }
-    let text = format!("{}{}", page.text, note(ctx, &page, &wanted));
+    if wanted.form == Form::Raw && page.next.is_some() && page.text.len() > 1 {
+        // The line before the next one is shown, and not the end of it.
+        page.text.truncate(page.text.strip_suffix('\n').unwrap_or(&page.text).len());
+    }
+    let note = note(ctx, &page, &wanted);
+    let apart = if note.is_empty() || page.text.is_empty() || page.text.ends_with('\n') { "" } else { "\n" };
+    let text = format!("{}{apart}{note}", page.text);
     let data = Data {
         path: stat.name.clone(),
         kind: "text".to_owned(),
@@ -301,11 +320,21 @@ impl Wanted {
     fn new(ctx: &Context, args: &Args) -> Wanted {
         Wanted {
             first: args.offset.max(1),
-            limit: args.limit.max(1),
+            limit: args.limit().max(1),
+            is_limit_given: args.limit.is_some(),
+            form: match args.line_numbers.unwrap_or_else(|| are_usual(ctx)) {
+                true => Form::Numbered,
+                false => Form::Raw,
+            },
             // Room for the note at the end.
             bytes: ctx.output_budget().bytes.saturating_sub(400),
         }
     }
+}
+
+/// Whether lines are numbered where the caller says nothing.
+fn are_usual(ctx: &Context) -> bool {
+    ctx.default_of("lineNumbers").and_then(serde_json::Value::as_bool).unwrap_or(true)
 }
 
 fn past_the_end(ctx: &Context, name: &str, what: &str, total: u64, first: u64) -> ToolError {
@@ -317,10 +346,13 @@ fn past_the_end(ctx: &Context, name: &str, what: &str, total: u64, first: u64) -
 /// What follows the lines: how to go on, what was cut.
 fn note(ctx: &Context, page: &Page, wanted: &Wanted) -> String {
     let mut notes = Vec::new();
+    let is_numbered = wanted.form == Form::Numbered;
+    // A caller of raw lines who has named their number, and has got it, wants nothing else.
+    let is_as_asked = !is_numbered && wanted.is_limit_given && page.lines == wanted.limit;
     if page.lines == 0 {
         notes.push("the file is empty".to_owned());
     }
-    if let Some(next) = page.next {
+    if let Some(next) = page.next.filter(|_| !is_as_asked) {
         let of = page.total.map_or_else(String::new, |total| format!(" of {total}"));
         let on = go_on(ctx, next);
         notes.push(format!("lines {}{of}{on}", shown_range(wanted, page.lines)));
@@ -331,7 +363,7 @@ fn note(ctx: &Context, page: &Page, wanted: &Wanted) -> String {
     if page.returns > 0 {
         notes.push(format!("carriage returns within {} lines, shown as {}", page.returns, lines::RETURN));
     }
-    if page.is_unended && page.next.is_none() {
+    if page.is_unended && page.next.is_none() && is_numbered {
         notes.push("no newline at the end of the file".to_owned());
     }
     if let Some(line) = page.endless {

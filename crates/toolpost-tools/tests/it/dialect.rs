@@ -332,6 +332,8 @@ fn a_definition_is_offered_in_the_words_of_the_dialect() {
                     "description": "First line wanted, counting from 0."},
                 "limit": {"type": "integer", "minimum": 0, "default": 1,
                     "description": "Counting from 1, see `path`."},
+                "lineNumbers": {"type": "boolean", "default": false,
+                    "description": "Counting from 1, see `path`."},
             },
             "required": ["path"],
         })

@@ -186,7 +186,7 @@ fn what_is_repaired_ignored_or_read_differently_is_said() {
         "long",
         "read_file",
         json!({"path": "c.rs", "offset": "0"}),
-        "1: needle\n(note: `offset`: \"0\" was read as 0)",
+        "needle\n(note: `offset`: \"0\" was read as 0)",
     );
     // Words about a call change nothing, so that nothing is said of them.
     let args =
@@ -311,7 +311,61 @@ fn a_line_before_the_first_is_read_as_the_first_and_said() {
         check(dialect, tool, json!({path: "c.rs", argument: 0}), &expected);
     }
     // It counts from 0 there.
-    check("long", "read_file", json!({"path": "c.rs", "offset": 0}), "1: needle\n");
+    check("long", "read_file", json!({"path": "c.rs", "offset": 0}), "needle\n");
+}
+
+#[test]
+fn a_line_that_no_count_has_is_refused_as_it_was_sent() {
+    for (dialect, tool, path, argument) in [
+        ("toolpost", "read", "filePath", "offset"),
+        ("toolpost", "read_file", "path", "offset"),
+        ("claude", "Read", "file_path", "offset"),
+        ("gemini", "read_file", "file_path", "start_line"),
+        ("gemini", "read_file", "file_path", "offset"),
+        ("codex", "read_file", "path", "offset"),
+        ("long", "read_file", "path", "offset"),
+        ("long", "read", "filePath", "offset"),
+    ] {
+        for sent in [json!(-1), json!(-7), json!("-1"), json!(i64::MIN)] {
+            let text = call(&in_dialect(dialect), tool, json!({path: "c.rs", argument: sent})).to_text();
+            let number = sent.as_str().map_or_else(|| sent.to_string(), str::to_owned);
+            let expected = format!("`: expected at least 0, got {number}");
+            assert!(text.contains(&expected), "{dialect}: {tool} {argument}={sent}: {text}");
+        }
+    }
+}
+
+#[test]
+fn lines_come_raw_where_the_dialect_has_them_so() {
+    let page = |extra: Value| {
+        let mut args = json!({"path": "long.txt"});
+        args.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        args
+    };
+    check("long", "read_file", page(json!({})), "l1\nl2\nl3\nl4\nl5\nl6\n");
+    check("long", "read_file", page(json!({"offset": 1, "limit": 2})), "l2\nl3");
+    check("long", "read_file", page(json!({"offset": 4, "limit": 2})), "l5\nl6\n");
+    check(
+        "long",
+        "read_file",
+        page(json!({"offset": 1, "limit": 2, "lineNumbers": true})),
+        "2: l2\n3: l3\n(lines 2–3 of 6; go on with offset=3)",
+    );
+    check(
+        "toolpost",
+        "read",
+        json!({"filePath": "long.txt", "offset": 2, "limit": 2, "lineNumbers": false}),
+        "l2\nl3",
+    );
+    check("toolpost", "read", json!({"filePath": "c.rs", "lineNumbers": true}), "1: needle\n");
+    // The session decides, not the name that was called.
+    check("long", "read", json!({"filePath": "c.rs"}), "needle\n");
+    check(
+        "toolpost",
+        "read_file",
+        json!({"path": "c.rs"}),
+        "1: needle\n(note: `read_file` is called `read` here)",
+    );
 }
 
 #[test]

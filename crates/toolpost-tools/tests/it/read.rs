@@ -83,12 +83,48 @@ fn wrong_arguments_and_names_are_explained() {
         (json!({"filePath": "a", "limit": 0}), "`limit`: expected at least 1, got 0"),
         (json!({"filePath": "a", "offset": -1}), "`offset`: expected at least 0"),
         (json!({"filePath": "a", "lines": 1}), "`lines`: expected only"),
+        (
+            json!({"filePath": ""}),
+            "VALIDATION_ERROR: the arguments of `read` do not fit: `filePath`: expected a path, got \"\"",
+        ),
+        (json!({"path": ""}), "`filePath`: expected a path, got \"\""),
         (json!({"filePath": "src/main.rs/x"}), "NOT_A_FILE"),
         (json!({"filePath": "spill:none"}), "no outputs are kept here"),
     ] {
         let shown = shown(&call(&memory(FIXTURE), "read", args.clone()));
         assert!(shown.contains(part), "{args}: {shown}");
     }
+}
+
+#[test]
+fn raw_lines_are_those_of_the_file() {
+    let check = |bytes: &[u8], args: Value, expected: &str| {
+        let mut all = json!({"filePath": "a.txt", "lineNumbers": false});
+        all.as_object_mut().unwrap().extend(args.as_object().unwrap().clone());
+        assert_eq!(shown(&call(&one_file("a.txt", bytes), "read", all)), expected, "{args}");
+    };
+    check(b"a\nb\nc", json!({}), "a\nb\nc");
+    check(b"a\r\nb\rc\r\n", json!({}), "a\r\nb\rc\r\n");
+    check(b"a\nb\nc\n", json!({"limit": 2}), "a\nb");
+    check(b"a\nb\nc\n", json!({"limit": 3}), "a\nb\nc\n");
+    check(b"a\nb\nc", json!({"offset": 3}), "c");
+    check(b"", json!({}), "(the file is empty)");
+    check(b"\n\n", json!({"limit": 1}), "\n");
+    check(b"a\n\n\n", json!({"limit": 2}), "a\n");
+    check(b"7: a\n", json!({}), "7: a\n");
+    // What is left out is said, except where the caller has asked for so many lines.
+    let long = format!("{}\nend", "x".repeat(2_001));
+    let cut = "x".repeat(2_000);
+    check(
+        long.as_bytes(),
+        json!({}),
+        &format!("{cut}…\nend\n(1 long lines cut at 2000 characters, marked …)"),
+    );
+    let many: String = (0..2_001).map(|line| format!("{line}\n")).collect();
+    let outcome =
+        call(&one_file("a.txt", many.as_bytes()), "read", json!({"filePath": "a.txt", "lineNumbers": false}));
+    assert!(shown(&outcome).ends_with("\n1999\n(lines 1–2000 of 2001; go on with offset=2001)"));
+    assert_eq!(data(&outcome)["nextOffset"], 2001);
 }
 
 #[test]

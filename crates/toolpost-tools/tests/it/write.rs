@@ -25,7 +25,7 @@ fn files_are_created_with_the_folders_above() {
     assert_eq!(data(&outcome)["hash"], data(&read)["hash"]);
     assert_eq!(data(&outcome)["diff"], "--- /dev/null\n+++ b/x/y/b.txt\n@@ -0,0 +1,2 @@\n+one\n+two\n");
     for (path, expected) in
-        [("a.txt/b", "NOT_A_FILE"), ("x", "NOT_A_FILE"), ("../b", "PATH_ESCAPE"), ("", "NOT_A_FILE")]
+        [("a.txt/b", "NOT_A_FILE"), ("x", "NOT_A_FILE"), ("../b", "PATH_ESCAPE"), ("", "VALIDATION_ERROR")]
     {
         let outcome = call(&ctx, "write", json!({"filePath": path, "content": ""}));
         assert_eq!(code(&outcome), expected, "{path}: {}", shown(&outcome));

@@ -12,7 +12,7 @@ const ROOM_FOR_NOTE: usize = 10 * 1024;
 pub(super) fn names(ctx: &Context, args: &Args) -> Result<Output<Data>, ToolError> {
     let first = args.offset.max(1);
     let skipped = usize::try_from(first - 1).unwrap_or(usize::MAX);
-    let limit = usize::try_from(args.limit).unwrap_or(usize::MAX).min(ctx.output_budget().lines - 10);
+    let limit = usize::try_from(args.limit()).unwrap_or(usize::MAX).min(ctx.output_budget().lines - 10);
     let options = WalkOptions {
         hidden: true,
         no_ignore: true,

@@ -1,4 +1,4 @@
-//! A page of numbered lines out of a stream of any length.
+//! A page of lines, numbered or raw, out of a stream of any length.
 
 use super::encoding::{Encoding, FromUtf16};
 use sha2::{Digest, Sha256};
@@ -18,13 +18,25 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(super) struct Wanted {
     pub(super) first: u64,
     pub(super) limit: u64,
+    /// Whether the caller has named the limit.
+    pub(super) is_limit_given: bool,
+    pub(super) form: Form,
     pub(super) bytes: usize,
+}
+
+/// How lines are shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Each with its number, without what would hide a part of it.
+    Numbered,
+    /// As they are, with their own endings.
+    Raw,
 }
 
 /// The lines that were found.
 #[derive(Default)]
 pub(super) struct Page {
-    /// `7: the seventh line`, each with its newline.
+    /// `7: the seventh line`, each with its newline; raw, the last one only if it has one.
     pub(super) text: String,
     pub(super) lines: u64,
     /// Where to go on.
@@ -158,7 +170,7 @@ impl<'a> Pager<'a> {
                 Some(at) => {
                     self.keep(&bytes[..at]);
                     bytes = &bytes[at + 1..];
-                    self.end_line();
+                    self.end_line("\n");
                 }
                 None => {
                     self.keep(bytes);
@@ -190,9 +202,10 @@ impl<'a> Pager<'a> {
         self.line.extend_from_slice(&part[..part.len().min(room)]);
     }
 
-    fn end_line(&mut self) {
+    fn end_line(&mut self, raw_end: &str) {
+        let is_raw = self.wanted.form == Form::Raw;
         let mut line = self.line.as_slice();
-        if !self.is_cut {
+        if !self.is_cut && !is_raw {
             line = line.strip_suffix(b"\r").unwrap_or(line);
         }
         if self.number == 1 {
@@ -208,13 +221,15 @@ impl<'a> Pager<'a> {
         if let Some(end) = end {
             text = &text[..self.ctx.cut_at(text, end)];
         }
-        let visible = text.contains('\r').then(|| text.replace('\r', &RETURN.to_string()));
+        let visible = (text.contains('\r') && !is_raw).then(|| text.replace('\r', &RETURN.to_string()));
         self.page.returns += u64::from(visible.is_some());
         let text = visible.as_deref().unwrap_or(text);
         let before = self.page.text.len();
-        // Writing to a string cannot fail.
-        let _ = write!(self.page.text, "{}", self.number);
-        for part in [": ", text, if is_cut { "…" } else { "" }, "\n"] {
+        if !is_raw {
+            // Writing to a string cannot fail.
+            let _ = write!(self.page.text, "{}: ", self.number);
+        }
+        for part in [text, if is_cut { "…" } else { "" }, if is_raw { raw_end } else { "\n" }] {
             self.page.text.push_str(part);
         }
         if self.page.text.len() > self.wanted.bytes && self.page.lines > 0 {
@@ -244,7 +259,7 @@ impl<'a> Pager<'a> {
     fn finish(mut self, is_at_end: bool) -> Page {
         if self.has_bytes && !self.is_full && self.number >= self.wanted.first {
             self.page.is_unended = is_at_end;
-            self.end_line();
+            self.end_line("");
             self.number -= 1;
         } else if !self.has_bytes {
             self.number -= 1;
@@ -291,7 +306,7 @@ mod tests {
         let ctx = Context::in_memory();
         // Chunks of every size give the same page.
         for size in [1, 2, 3, 7, 1000] {
-            let wanted = Wanted { first, limit, bytes };
+            let wanted = Wanted { first, limit, is_limit_given: true, form: Form::Numbered, bytes };
             let mut pager = Pager::new(&ctx, Encoding::Utf8, &wanted);
             text.chunks(size).for_each(|chunk| pager.take(chunk));
             let page = pager.finish(true);
