@@ -6,6 +6,7 @@ mod changes;
 mod deadline;
 mod ground;
 mod held_back;
+mod log;
 mod selection;
 mod services;
 
@@ -14,6 +15,7 @@ pub(crate) use cancel::Cancel;
 pub(crate) use deadline::Deadline;
 pub use ground::{Ground, Reach};
 pub use held_back::HeldBack;
+pub use log::Log;
 pub use selection::Selection;
 pub use services::{Extra, Services};
 
@@ -69,6 +71,8 @@ struct Host {
     extra: Extra,
     clock: Arc<dyn Clock>,
     events: Arc<dyn EventSink>,
+    /// Whether nobody is told what happens, as in a preview.
+    is_silent: bool,
     /// Events of the session so far, counted for all contexts that were made from one.
     sequence: Arc<AtomicU64>,
     redactor: Arc<Redactor>,
@@ -701,7 +705,11 @@ impl Context {
     /// The event of a fact of the agent's run, without secrets: for a program that hands it to the sinks itself, in an order
     /// that it determines.
     pub fn fact_event(&self, fact: Fact) -> Event {
-        self.event(EventKind::Activation { fact })
+        let event = self.event(EventKind::Activation { fact });
+        if log::is_followed() {
+            log::follow(self.span(), &event);
+        }
+        event
     }
 
     /// Waits until everything that was recorded is as durable as it will be.
@@ -714,8 +722,17 @@ impl Context {
 
     /// Records an event of this call, if anybody listens.
     pub(crate) fn record(&self, kind: impl FnOnce() -> EventKind) {
-        if self.host.events.is_listening() {
-            self.host.events.record(&Arc::new(self.event(kind())));
+        let is_listening = self.host.events.is_listening();
+        let is_followed = log::is_followed() && !self.host.is_silent;
+        if !is_listening && !is_followed {
+            return;
+        }
+        let event = Arc::new(self.event(kind()));
+        if is_followed {
+            log::follow(self.span(), &event);
+        }
+        if is_listening {
+            self.host.events.record(&event);
             // Somebody who listens may have been woken by it.
             crate::blocking::let_others_run();
         }
@@ -748,7 +765,7 @@ impl Context {
     pub(crate) fn silenced(&self) -> Context {
         // Made before it is shared: what ends the call ends this too.
         self.call.cancel.token();
-        let host = Host { events: Arc::new(NoEvents), ..(*self.host).clone() };
+        let host = Host { events: Arc::new(NoEvents), is_silent: true, ..(*self.host).clone() };
         let call = Running { confirm: Arc::new(NobodyThere), ..(*self.call).clone() };
         Context { host: Arc::new(host), call: Arc::new(call) }
     }

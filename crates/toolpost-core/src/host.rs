@@ -5,7 +5,9 @@ pub use crate::blocking::{Crashed, Watch, blocking, in_pool};
 pub use crate::clock::{Clock, FakeClock, SystemClock};
 pub use crate::code::CodeEngine;
 pub use crate::confirm::{Always, Answers, Confirm, NobodyThere, Remember, Scope};
-pub use crate::context::{ContextBuilder, Extra, Ground, HeldBack, Ids, Reach, Selection, Services, Spawn};
+pub use crate::context::{
+    ContextBuilder, Extra, Ground, HeldBack, Ids, Log, Reach, Selection, Services, Spawn,
+};
 pub use crate::future::BoxFuture;
 pub use crate::known::{FileMark, KnownFiles, KnownVersion, Viewer};
 pub use crate::seen::Seen;

@@ -82,6 +82,9 @@ pub struct Flags {
     /// Leave out the workspace's own `.toolpost/config.toml`, for example where it is broken.
     #[arg(long, global = true)]
     pub no_project_config: bool,
+    /// Show on standard error what happens: -v calls and their ends, -vv everything. TOOLPOST_LOG=LEVEL does the same.
+    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
     /// Print JSON for programs.
     #[arg(long, global = true)]
     pub json: bool,

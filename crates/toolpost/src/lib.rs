@@ -28,6 +28,7 @@ use output::{Printer, Tone};
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
+use toolpost_core::host::Redactor;
 use toolpost_core::{Code, ToolError};
 use toolpost_server::Extension;
 
@@ -52,6 +53,11 @@ pub fn run_with(words: Vec<OsString>, extension: Option<Arc<dyn Extension>>) -> 
     let printer = Printer::new(cli.flags.json, &environment);
     if let Command::Tools { command: Some(cli::Tools::Call { .. }) } = &cli.command {
         printer.hold_notes();
+    }
+    let secrets = Redactor::new(environment.secrets.iter().cloned());
+    let log = environment.log.as_deref();
+    if let Err(error) = output::followed::begin(cli.flags.verbose, log, cli.flags.json, secrets) {
+        return ExitCode::from(printer.invocation_error(&error));
     }
     let flags = cli.all_flags();
     let status = match &cli.command {

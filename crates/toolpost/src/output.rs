@@ -4,6 +4,7 @@
 
 mod cost;
 mod events;
+pub(crate) mod followed;
 mod input;
 mod live;
 mod markdown;

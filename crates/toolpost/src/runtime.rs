@@ -152,6 +152,7 @@ impl Runtime {
         let cancel = CancellationToken::new();
         // What a server is given to show elsewhere is not for the model.
         let redactor = config.redactor.and(usable.iter().flat_map(config::secrets));
+        crate::output::followed::without(redactor.clone());
         let ledger = Arc::new(match frontend.records && is_kept {
             true => ledger(&config, &store, workspace.root(), redactor.clone()),
             false => FileLedger::in_memory(),

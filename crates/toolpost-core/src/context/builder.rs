@@ -33,6 +33,7 @@ impl Context {
                 extra: Extra::default(),
                 clock: Arc::new(SystemClock::new()),
                 events: Arc::new(NoEvents),
+                is_silent: false,
                 sequence: Arc::default(),
                 redactor: Arc::new(Redactor::default()),
                 spill: None,

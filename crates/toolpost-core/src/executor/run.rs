@@ -186,11 +186,7 @@ pub(super) fn running(ctx: &Context, entry: &Entry, frame: Frame<'_>) -> Context
         granted: frame.consent.granted,
         is_dry_run: above.is_dry_run,
         executor: above.executor.clone(),
-        span: tracing::debug_span!(
-            "execute_tool",
-            gen_ai.tool.name = entry.name(),
-            gen_ai.tool.call.id = ctx.call_id()
-        ),
+        span: above.span.clone(),
         ended: Some(ended),
         held: frame.held,
         planned: frame.overlay.is_some().then(Arc::default),

@@ -464,7 +464,6 @@ impl Executor {
     ) -> Context {
         let above = parent.running();
         parent.derive(Running {
-            id,
             tool: call.tool.as_str().into(),
             alias,
             parent: (!above.id.is_empty()).then(|| above.id.clone()),
@@ -480,7 +479,15 @@ impl Executor {
             // What a dry run calls is a dry run.
             is_dry_run: call.is_dry_run || above.is_dry_run,
             executor: Some((self.clone(), snapshot.clone())),
-            span: tracing::Span::none(),
+            span: tracing::info_span!(
+                parent: &above.span,
+                "execute_tool",
+                session = parent.session(),
+                agent = parent.ids().agent.as_deref(),
+                call = &*id,
+                tool = call.tool.as_str()
+            ),
+            id,
             ended: None,
             held: above.held.clone(),
             overlay: above.overlay.clone(),

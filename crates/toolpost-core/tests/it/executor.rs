@@ -8,6 +8,7 @@ mod dry_run;
 mod hooks;
 mod init;
 mod limits;
+mod log;
 mod nesting;
 mod output;
 mod permission;

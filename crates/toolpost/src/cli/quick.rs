@@ -63,6 +63,8 @@ mod tests {
             "toolpost mcp --nothing",
             "toolpost mcp doctor",
             "toolpost call read README.md",
+            "toolpost call -vv read README.md",
+            "toolpost mcp --verbose",
             "toolpost call read filePath=a offset=3 --json --workspace x",
             "toolpost call --dry-run --timeout 5s bash -",
             "toolpost call --check grep {\"pattern\":\"--json\"}",

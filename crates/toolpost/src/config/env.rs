@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 
+/// The variable that says which lines of the log are shown. It belongs to no key: a log that a file began would surprise.
+pub(crate) const LOG: &str = "TOOLPOST_LOG";
+
 /// What the environment says.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
@@ -24,6 +27,8 @@ pub struct Environment {
     pub cache_directory: Option<PathBuf>,
     /// The variables `TOOLPOST_…` that stand for a key of the configuration.
     pub settings: BTreeMap<&'static str, String>,
+    /// `TOOLPOST_LOG`: which lines of the log are shown.
+    pub log: Option<String>,
     /// Whether colours are unwanted: `NO_COLOR`, or a terminal that has none.
     pub no_color: bool,
     /// Whether the terminal obeys nothing: `TERM=dumb`.
@@ -59,6 +64,7 @@ impl Environment {
                 .filter(|name| !name.is_empty())
                 .filter_map(|name| Some((name, folder(name)?.to_string_lossy().into_owned())))
                 .collect(),
+            log: folder(LOG).map(|text| text.to_string_lossy().into_owned()),
             no_color: folder("NO_COLOR").is_some() || is_dumb(),
             is_dumb: is_dumb(),
             secrets: env::vars_os()

@@ -1,6 +1,6 @@
 //! Variables `TOOLPOST_…` that no key has. One of them was set to mean something, and it could have been to narrow.
 
-use super::env::is_secret;
+use super::env::{LOG, is_secret};
 use super::keys::KEYS;
 use super::origin::{Problem, shortened};
 use super::settings::ours;
@@ -28,7 +28,7 @@ pub(super) fn strays(variables: &BTreeMap<String, String>, is_named: impl Fn(&st
 }
 
 fn known() -> impl Iterator<Item = &'static str> {
-    KEYS.iter().map(|key| key.variable()).filter(|name| !name.is_empty())
+    KEYS.iter().map(|key| key.variable()).filter(|name| !name.is_empty()).chain([LOG])
 }
 
 /// What is wrong with a name that no key has; none where it is not one of ours.

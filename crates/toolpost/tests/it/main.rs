@@ -83,6 +83,7 @@ mod trust;
 mod undo;
 mod uninstall;
 mod upstream;
+mod verbose;
 mod vfs;
 mod web;
 mod whole;
