@@ -3,6 +3,10 @@
 //!
 //! Lines and columns count from 1, columns in characters (Unicode scalar values; a byte order mark is none). Files are display names of the workspace.
 
+mod diagnostics;
+
+pub use diagnostics::{CodeError, Diagnosis, Diagnostics, DiagnosticsService, NewErrors, TextChange};
+
 use crate::context::Context;
 use crate::error::ToolError;
 use schemars::JsonSchema;

@@ -2,6 +2,7 @@
 
 mod apply_patch;
 mod delete;
+mod diagnosed;
 pub(crate) mod diff;
 mod edit;
 mod effort;
@@ -22,6 +23,7 @@ mod write;
 pub use apply_patch::ApplyPatch;
 pub use delete::Delete;
 pub use edit::Edit;
+pub(crate) use format::place;
 pub use format::{Formatted, Formatter};
 pub use helper::Helper;
 pub use list::List;

@@ -6,6 +6,7 @@
 pub mod code;
 mod dialects;
 pub mod filesystem;
+pub mod language_server;
 pub mod meta;
 pub mod project;
 pub mod screenshot;

@@ -22,6 +22,7 @@ mod keep;
 mod key;
 mod keys;
 mod kinds;
+mod language_servers;
 mod layers;
 mod lists;
 mod look;
@@ -79,6 +80,7 @@ use toolpost_core::store::Retention;
 use toolpost_core::{Dialect, ToolError, Workspace as _};
 use toolpost_disk::{Disk, Locks};
 use toolpost_store::StoreUrl;
+use toolpost_tools::language_server::LanguageServer;
 
 /// What holds: everything a runtime is made from. There is one for each run of the program, whatever the command.
 #[derive(Debug)]
@@ -137,6 +139,8 @@ pub struct Config {
     pub redactor: Redactor,
     /// What the file tools get beside the workspace.
     pub filesystem: toolpost_tools::filesystem::Settings,
+    /// Language servers that look at files after changes.
+    pub language_servers: Vec<LanguageServer>,
     /// What becomes of an exact change after which a file does not parse any more.
     pub exact_breaks: BrokenBy,
     /// What commands get, and how they are confined.
@@ -247,6 +251,12 @@ impl Config {
                 true => BrokenBy::Refused,
                 false => BrokenBy::Reported,
             },
+            language_servers: language_servers::language_servers(
+                &layers,
+                &keys.language_servers,
+                &shell,
+                &roots,
+            ),
             filesystem: toolpost_tools::filesystem::Settings {
                 formatters: commands::formatters(&layers, &values, &shell, &roots),
                 ..Default::default()

@@ -26,7 +26,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
-use toolpost_core::code::CodeEngine;
+use toolpost_core::code::{CodeEngine, DiagnosticsService};
 use toolpost_core::event::{EventSink, NoEvents};
 use toolpost_core::host::{Clock, Confirm, Ids, NobodyThere, Redactor, Services, SystemClock, Watch};
 use toolpost_core::model::Model;
@@ -38,6 +38,7 @@ use toolpost_disk::{SpillFolder, SpillLimits};
 use toolpost_plugins::{Plugins, Server};
 use toolpost_store::{FileLedger, ReadSpool, StoreJournal, StoreLog, StoreUrl, StoredWorkspace};
 use toolpost_tools::filesystem::Helper;
+use toolpost_tools::language_server::LanguageServers;
 use toolpost_tools::shell::Background;
 
 /// All in which the commands, and a program that embeds toolpost, differ. The default is for a program that only looks:
@@ -170,6 +171,10 @@ impl Runtime {
         #[cfg(feature = "code")]
         {
             context = context.extra(crate::syntax::check(config.exact_breaks));
+        }
+        if !config.language_servers.is_empty() && config.virtual_session.is_none() {
+            let servers = LanguageServers::new(config.language_servers.clone());
+            context = context.extra(DiagnosticsService(Arc::new(servers)));
         }
         if let Some(log) = &log {
             context = context.events(Arc::clone(log) as _);

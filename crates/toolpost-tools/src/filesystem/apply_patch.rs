@@ -21,6 +21,7 @@ mod report;
 mod unified;
 mod wrapped;
 
+use super::diagnosed::{self, NewError};
 use super::effort::Effort;
 use super::ladder::Step;
 use super::parsed::{self, FoundBy};
@@ -35,6 +36,7 @@ use std::io::Read as _;
 use std::sync::Arc;
 use std::time::Duration;
 use toolpost_core::access::ResourceKind;
+use toolpost_core::code::TextChange;
 use toolpost_core::workspace::File;
 use toolpost_core::{
     Access, Capability, Code, Context, Output, Spec, Tool, ToolError, Workspace, WorkspacePath,
@@ -105,7 +107,7 @@ fn apply_patch(ctx: &Context, args: &Args) -> Result<Output<Data>, ToolError> {
     plan.notes.extend(unread);
     let broken = broken(ctx, &plan)?;
     plan.notes.extend(broken);
-    let output = report::report(&effort, &plan, ctx.redactor())?;
+    let mut output = report::report(&effort, &plan, ctx.redactor())?;
     ctx.checkpoint()?;
     commit::commit(ctx, &plan)?;
     for file in &plan.files {
@@ -120,6 +122,7 @@ fn apply_patch(ctx: &Context, args: &Args) -> Result<Output<Data>, ToolError> {
         }
         note_version(ctx, file, &plan, &world);
     }
+    output.data.changes = plan.files.iter().flat_map(|file| change(ctx, &plan, file)).collect();
     Ok(output)
 }
 
@@ -149,6 +152,17 @@ fn overwritten(ctx: &Context, plan: &Plan, world: &World) -> Result<Vec<String>,
         }
     }
     Ok(unread)
+}
+
+/// The texts of a file before and after the patch, for those who look for errors.
+fn change(ctx: &Context, plan: &Plan, file: &Planned) -> Vec<TextChange> {
+    let from = file.moved_from.as_deref().and_then(|from| plan.get(from));
+    let before = from.map_or(&file.before, |from| &from.before);
+    let text = |bytes: &'_ Arc<[u8]>| std::str::from_utf8(bytes).ok().map(str::to_owned);
+    let (Some(after), true) = (file.after.as_ref().and_then(text), file.is_changed()) else {
+        return Vec::new();
+    };
+    diagnosed::change(ctx, &file.name, before.as_ref().and_then(text).as_deref(), &after)
 }
 
 /// Notes what the session knows of a file after the patch.
@@ -198,6 +212,14 @@ impl Changed for Data {
     }
 
     fn formatted(&mut self, _: &str, _: &str, _: usize) {}
+
+    fn changes(&mut self) -> &mut Vec<TextChange> {
+        &mut self.changes
+    }
+
+    fn new_errors(&mut self) -> &mut Vec<NewError> {
+        &mut self.new_errors
+    }
 }
 
 /// Reads every file that the patch names.

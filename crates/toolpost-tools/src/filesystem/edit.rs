@@ -5,6 +5,7 @@
 mod failure;
 mod stale;
 
+use super::diagnosed::{self, NewError};
 use super::diff::Diff;
 use super::effort::Effort;
 use super::entities::{self, Entities};
@@ -20,6 +21,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use toolpost_core::access::ResourceKind;
+use toolpost_core::code::TextChange;
 use toolpost_core::host::Seen;
 use toolpost_core::{Capability, Code, Context, Output, Spec, Tool, ToolError, WorkspacePath};
 
@@ -89,6 +91,11 @@ pub struct Data {
     /// What to look at in the diff: an exact match that begins or ends inside a word.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
+    /// The errors that the change has brought, as language servers find them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    new_errors: Vec<NewError>,
+    #[serde(skip)]
+    changes: Vec<TextChange>,
 }
 
 impl Changed for Data {
@@ -98,6 +105,14 @@ impl Changed for Data {
 
     fn formatted(&mut self, _: &str, hash: &str, _: usize) {
         hash.clone_into(&mut self.hash);
+    }
+
+    fn changes(&mut self) -> &mut Vec<TextChange> {
+        &mut self.changes
+    }
+
+    fn new_errors(&mut self) -> &mut Vec<NewError> {
+        &mut self.new_errors
     }
 }
 
@@ -171,6 +186,7 @@ fn edit(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
     let Edited { text, steps, places, mut notes, since } = edited;
     let found = if since.is_some() { FoundBy::Overlooking(versions::SINCE) } else { found_by(&steps) };
     notes.extend(parsed::check(ctx, &name, &before.text, &text, found)?);
+    let changes = diagnosed::change(ctx, &name, Some(&before.text), &text);
     let after = before.encode_owned(text.into_owned(), &name)?;
     effort.check()?;
     ctx.checkpoint()?;
@@ -186,6 +202,7 @@ fn edit(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
         _ => versions::note_changed(ctx, &name, &known, &before.bytes(&name)?, &after),
     }
     let mut output = output(&name, Made { steps, places, notes, since }, &diff, hash, Existed::Yes);
+    output.data.changes = changes;
     if stat.has_other_names {
         output.text.push_str(OTHER_NAMES);
     }
@@ -385,8 +402,11 @@ fn create(ctx: &Context, path: &WorkspacePath, edits: Vec<Replacement>) -> Resul
     let hash = ctx.hash_of(&written.name, edited.text.as_bytes());
     text::note_known(ctx, &written.name, &hash);
     versions::note(ctx, &written.name, edited.text.as_bytes());
+    let changes = diagnosed::change(ctx, &written.name, None, &edited.text);
     let Edited { steps, places, notes, since, .. } = edited;
-    Ok(output(&written.name, Made { steps, places, notes, since }, &diff, hash, Existed::No))
+    let mut output = output(&written.name, Made { steps, places, notes, since }, &diff, hash, Existed::No);
+    output.data.changes = changes;
+    Ok(output)
 }
 
 /// Whether there was a file before.
@@ -440,6 +460,8 @@ fn output(name: &str, made: Made, diff: &Diff, hash: String, existed: Existed) -
         created,
         merged: since.as_ref().map(MergedData::of),
         notes,
+        new_errors: Vec::new(),
+        changes: Vec::new(),
     };
     Output::new(name, text, data)
 }

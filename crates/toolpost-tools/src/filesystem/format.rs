@@ -1,8 +1,9 @@
-//! Formatters: programs that bring a file into its language's usual form after a change. None unless configured.
+//! What follows a change: formatters, and then the errors that language servers find. Formatters are programs that bring a file into its language's usual form after a change. None unless configured.
 //!
 //! The change itself is whole and on disk before a formatter is asked, so that one that fails, hangs or babbles costs
 //! its own work and nothing else; the result says so.
 
+use super::diagnosed::{self, NewError};
 use super::diff::Diff;
 use super::helper::{Bounds, Helper};
 use super::text::{self, Text};
@@ -11,6 +12,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use toolpost_core::code::TextChange;
 use toolpost_core::host::Reach;
 use toolpost_core::tool::{Amendment, Setting};
 use toolpost_core::{Access, Context, Output, Spec, Tool, ToolError, WorkspacePath};
@@ -34,9 +36,15 @@ pub(super) trait Changed {
 
     /// A file was formatted: this is what it holds now.
     fn formatted(&mut self, file: &str, hash: &str, bytes: usize);
+
+    /// The texts before and after, of files that language servers look at.
+    fn changes(&mut self) -> &mut Vec<TextChange>;
+
+    /// The errors that the change has brought.
+    fn new_errors(&mut self) -> &mut Vec<NewError>;
 }
 
-/// A tool whose files are formatted after it.
+/// A tool whose files are formatted after it, and then looked at for errors.
 pub struct Formatted<T> {
     tool: T,
     formatters: Arc<[Formatter]>,
@@ -76,6 +84,7 @@ where
                 apply(ctx, formatter, &file, &mut output).await;
             }
         }
+        diagnosed::report(ctx, &mut output).await;
         Ok(output)
     }
 
@@ -93,8 +102,11 @@ async fn apply<D: Changed>(ctx: &Context, formatter: &Formatter, file: &str, out
     // Writing to a text does not fail.
     let _ = match format(ctx, formatter, file).await {
         Ok(None) => Ok(()),
-        Ok(Some(Done { diff, hash, bytes })) => {
+        Ok(Some(Done { diff, hash, bytes, text })) => {
             output.data.formatted(file, &hash, bytes);
+            if let Some(change) = output.data.changes().iter_mut().find(|change| change.name == file) {
+                change.after = text;
+            }
             write!(output.text, "formatted with {program}:\n{}", diff.shown())
         }
         Err(why) => write!(output.text, "[`{file}` was not formatted with {program}: {why}]"),
@@ -105,6 +117,7 @@ struct Done {
     diff: Diff,
     hash: String,
     bytes: usize,
+    text: String,
 }
 
 /// Formats one file; nothing if it has the usual form already.
@@ -148,11 +161,11 @@ async fn format(ctx: &Context, formatter: &Formatter, file: &str) -> Result<Opti
     ctx.blocking_in_pool(write).await.map_err(said)?;
     text::note_changed(ctx, &name, &text::hash(&bytes), &hash);
     let diff = Diff::between(&name, Some(&before.text), Some(&after));
-    Ok(Some(Done { diff, hash, bytes: length }))
+    Ok(Some(Done { diff, hash, bytes: length, text: after }))
 }
 
-/// Where a formatter runs and what it sees: the workspace, for its own settings, and nothing it could change.
-async fn place(ctx: &Context) -> (String, Sandbox) {
+/// Where a program that looks at the workspace runs and what it sees: the workspace, for its own settings, and nothing it could change.
+pub(crate) async fn place(ctx: &Context) -> (String, Sandbox) {
     match ctx.ground(Reach::Confined).await {
         Ok(ground) => {
             let mut sandbox = crate::shell::view_of(&ground);

@@ -9,6 +9,8 @@ pub(crate) enum FoundBy {
     Exactly,
     /// By overlooking this.
     Overlooking(&'static str),
+    /// Not at all: the whole text is given.
+    Replacing,
 }
 
 /// What is said of a file that parsed before a change and does not any more; an error if the change is not to be made.
@@ -28,17 +30,20 @@ pub(crate) fn check(
     let shown: String = after.lines().nth(line - 1).unwrap_or_default().trim().chars().take(120).collect();
     let shown = crate::one_line(&shown);
     let what = format!("`{name}` parses now and would not after this: line {line} would be `{shown}`");
-    let refused =
-        |message: String| ToolError::new(Code::NoMatch, message).with("path", name).with("brokenLine", line);
+    let code = match found {
+        FoundBy::Replacing => Code::ValidationError,
+        _ => Code::NoMatch,
+    };
+    let refused = |message: String| ToolError::new(code, message).with("path", name).with("brokenLine", line);
     match (found, check.exact) {
         (FoundBy::Overlooking(step), _) => Err(refused(format!(
             "{what}; the old text fits only by overlooking {step}, so another place or depth may be meant: give both texts exactly \
              as the file has them"
         ))),
-        (FoundBy::Exactly, BrokenBy::Refused) => {
+        (FoundBy::Exactly | FoundBy::Replacing, BrokenBy::Refused) => {
             Err(refused(format!("{what}; correct the new text, or change what belongs together at once")))
         }
-        (FoundBy::Exactly, BrokenBy::Reported) => {
+        (FoundBy::Exactly | FoundBy::Replacing, BrokenBy::Reported) => {
             Ok(Some(format!("`{name}` no longer parses, first at line {line}: `{shown}`")))
         }
     }

@@ -2,10 +2,12 @@
 //!
 //! Mode, links and wholeness are the workspace's part.
 
+use super::diagnosed::{self, NewError};
 use super::diff::Diff;
 use super::effort::Effort;
 use super::format::Changed;
 use super::omission;
+use super::parsed::{self, FoundBy};
 use super::redacted;
 use super::text::{self, Text};
 use super::versions::{self, Knowledge, Overrides, Stale};
@@ -15,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use std::time::{Duration, Instant};
 use toolpost_core::access::ResourceKind;
+use toolpost_core::code::TextChange;
 use toolpost_core::host::Seen;
 use toolpost_core::workspace::{OldContent, Stat};
 use toolpost_core::{Capability, Code, Context, Output, Spec, Tool, ToolError, WorkspacePath};
@@ -66,6 +69,14 @@ pub struct Data {
     /// `crlf` or `lf` where the line endings of the content were changed to those of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     line_endings: Option<String>,
+    /// What to look at: a file that parsed before and does not any more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+    /// The errors that the change has brought, as language servers find them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    new_errors: Vec<NewError>,
+    #[serde(skip)]
+    changes: Vec<TextChange>,
 }
 
 fn is_false(value: &bool) -> bool {
@@ -80,6 +91,14 @@ impl Changed for Data {
     fn formatted(&mut self, _: &str, hash: &str, bytes: usize) {
         hash.clone_into(&mut self.hash);
         self.bytes = bytes;
+    }
+
+    fn changes(&mut self) -> &mut Vec<TextChange> {
+        &mut self.changes
+    }
+
+    fn new_errors(&mut self) -> &mut Vec<NewError> {
+        &mut self.new_errors
     }
 }
 
@@ -336,6 +355,11 @@ impl New {
             None => (content.as_bytes().to_vec(), content.to_owned(), None),
         };
         effort.check()?;
+        let is_known = old.as_ref().is_some_and(|old| old.is_whole);
+        let broken = match before.as_ref().filter(|_| is_known) {
+            Some(before) => parsed::check(ctx, &name, &before.text, &after, FoundBy::Replacing)?,
+            None => None,
+        };
         let created = old.is_none();
         let is_comparable = created || (before.is_some() && old.as_ref().is_some_and(|old| old.is_whole));
         let shown = |text: &'_ str| ctx.redactor().redact_lines(text).into_owned();
@@ -359,6 +383,14 @@ impl New {
             hash: String::new(),
             unread: false,
             line_endings: line_endings.map(str::to_owned),
+            notes: broken.into_iter().collect(),
+            new_errors: Vec::new(),
+            changes: diagnosed::change(
+                ctx,
+                &name,
+                before.as_ref().map(|before| before.text.as_str()),
+                &after,
+            ),
             path: name,
         };
         let (withheld, replaced) = match old {
@@ -382,6 +414,9 @@ impl New {
         }
         if data.unread {
             text.push_str("\n(this session had not read what was there before)");
+        }
+        for note in &data.notes {
+            text.push_str(&format!("\n({note})"));
         }
         if let Some(why) = &self.withheld {
             text.push_str(&format!("\n(the old content is not shown: {})", why.message()));

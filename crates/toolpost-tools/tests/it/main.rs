@@ -31,6 +31,7 @@ mod create_task;
 mod declarations;
 mod delete;
 mod detect_project_type;
+mod diagnostics;
 mod dialect;
 mod edit;
 mod empty;

@@ -95,3 +95,33 @@ fn guarantee_49_an_exact_change_that_breaks_a_file_says_so_or_is_refused() {
         assert_eq!(after, FILE);
     }
 }
+
+#[test]
+fn a_whole_text_that_does_not_parse_is_reported_or_refused() {
+    let write = |before: &str, exact: BrokenBy, content: &str| {
+        made(before, exact, "write", json!({"filePath": "f.x", "content": content}))
+    };
+    let broken = "f {\n    one(1)\n";
+    let (outcome, after) = write(FILE, BrokenBy::Reported, broken);
+    assert!(
+        shown(&outcome).contains("(`f.x` no longer parses, first at line 2: `one(1)`)"),
+        "{}",
+        shown(&outcome)
+    );
+    assert_eq!(after, broken);
+    let (outcome, after) = write(FILE, BrokenBy::Refused, broken);
+    let text = shown(&outcome);
+    assert!(
+        text.starts_with("VALIDATION_ERROR: `f.x` parses now and would not after this: line 2"),
+        "{text}"
+    );
+    assert_eq!(after, FILE);
+    // A file that was broken before, and one that still parses.
+    for (before, content) in [(broken, "f {{\n"), (FILE, "g {}\n")] {
+        for exact in [BrokenBy::Reported, BrokenBy::Refused] {
+            let (outcome, after) = write(before, exact, content);
+            assert!(outcome.is_success() && !shown(&outcome).contains("parses"), "{}", shown(&outcome));
+            assert_eq!(after, content);
+        }
+    }
+}

@@ -9,6 +9,7 @@ use super::key::{
     DIR, Flag, Form, InFile, Key, Kind, Merge, On, Row, Schema, Shown, Slot, Text, URL, Usual, Widens,
 };
 use super::kinds::*;
+use super::language_servers::{LANGUAGE_SERVERS, LanguageServerText};
 use super::models::{MODEL_NAME, VENDORS, VendorText, without_password};
 use super::origin::{Origined, Problem};
 use super::requires::{NAME as REQUIRES, VERSION};
@@ -364,9 +365,25 @@ keys! {
         widens: Widens::Always(|format| vec![format!("runs `{}` after changes", format.words[0])]),
         shown: Shown::Row,
     }
+    language_servers: LanguageServerText {
+        name: "languageServer",
+        about: "Language servers that look at a file after `write`, `edit` and `apply_patch`: `command`, `args`, `languages` or \
+                `files` (globs), `time` (how long a change waits, 1.5s unless set), `name` and `options`. Their new errors come with the result. \
+                Confined: they read the workspace and change nothing.",
+        file: InFile::Tables(
+            "[[languageServer]]\ncommand = \"pyright-langserver\"\nargs = [\"--stdio\"]\nlanguages = [\"python\"]\n",
+        ),
+        variable: "",
+        flag: None,
+        usual: Usual::Means("none"),
+        kind: LANGUAGE_SERVERS,
+        merge: Merge::All,
+        widens: Widens::Always(LanguageServerText::brings),
+        shown: Shown::Row,
+    }
     refuse_broken: bool {
         name: "refuseBroken",
-        about: "Whether `edit` and `apply_patch` refuse every change after which a file that parsed does not parse any more. Without it, \
+        about: "Whether `write`, `edit` and `apply_patch` refuse every change after which a file that parsed does not parse any more. Without it, \
                 such a change is made where the old text is there exactly, and the result says so.",
         file: InFile::Value("true"),
         variable: "TOOLPOST_REFUSE_BROKEN",

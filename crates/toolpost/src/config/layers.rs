@@ -353,14 +353,19 @@ impl Layers {
         })
     }
 
-    /// What the project's own file starts: servers and formatters.
+    /// What the project's own file starts: servers, formatters and language servers.
     fn started(&self, lookup: &Lookup) -> Started {
         let formatters = self.project.iter().flat_map(|project| &project.settings.formatters).map(|format| {
             let guard = self.formatter(format, &lookup.given, &lookup.roots);
             (guard.started.clone(), guard.files())
         });
+        let languages =
+            self.project.iter().flat_map(|project| &project.settings.language_servers).map(|server| {
+                let guard = self.language_server(server, &lookup.given, &lookup.roots);
+                (guard.started.clone(), guard.files())
+            });
         let own = lookup.project.iter().filter(|group| group.file == PROJECT_FILE);
-        own.flat_map(|group| lookup.covers(group)).chain(formatters).collect()
+        own.flat_map(|group| lookup.covers(group)).chain(formatters).chain(languages).collect()
     }
 
     /// Everything that the workspace brings along.

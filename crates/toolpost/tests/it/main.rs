@@ -44,6 +44,7 @@ mod install;
 mod installed;
 mod joined;
 mod langchain;
+mod language_servers;
 mod layers;
 #[path = "../../../toolpost-plugins/tests/it/load.rs"]
 mod load;

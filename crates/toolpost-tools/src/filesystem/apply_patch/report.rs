@@ -1,6 +1,7 @@
 //! What a patch did, file by file, and as one diff.
 
 use super::plan::{Plan, Planned};
+use crate::filesystem::diagnosed::NewError;
 use crate::filesystem::diff::Diff;
 use crate::filesystem::effort::Effort;
 use crate::filesystem::ladder::Step;
@@ -10,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
+use toolpost_core::code::TextChange;
 use toolpost_core::text::Redactor;
 use toolpost_core::{Output, ToolError};
 
@@ -34,6 +36,11 @@ pub struct Data {
     /// What the patch asks for and was not done: modes of files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
+    /// The errors that the change has brought, as language servers find them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) new_errors: Vec<NewError>,
+    #[serde(skip)]
+    pub(super) changes: Vec<TextChange>,
 }
 
 impl Data {
@@ -109,7 +116,9 @@ pub(super) fn report(effort: &Effort, plan: &Plan, redactor: &Redactor) -> Resul
         let end = (0..=MOST_DIFF).rev().find(|at| diff.is_char_boundary(*at)).unwrap_or(0);
         diff.truncate(end);
     }
-    Ok(Output::new(title, text, Data { files, diff, diff_cut, notes: plan.notes.clone() }))
+    let notes = plan.notes.clone();
+    let data = Data { files, diff, diff_cut, notes, new_errors: Vec::new(), changes: Vec::new() };
+    Ok(Output::new(title, text, data))
 }
 
 /// The file that was moved here and is not where it was any more.

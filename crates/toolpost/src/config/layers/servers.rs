@@ -8,7 +8,8 @@ use crate::config::guard::Guard;
 use crate::config::hosts::Homes;
 use crate::config::keys::Settings;
 use crate::config::kinds::Format as Written;
-use crate::config::origin::{Layer, Origined, Problem};
+use crate::config::language_servers::LanguageServerText;
+use crate::config::origin::{Layer, Origined, Place, Problem};
 use crate::config::servers::{Format, Group, Lookup, canonical};
 use crate::config::trust::State;
 use std::path::PathBuf;
@@ -74,15 +75,39 @@ impl Layers {
         variables: &[(String, String)],
         roots: &[PathBuf],
     ) -> Guard {
+        let started = format!("formatter of {}", format.value.extensions.join(", "));
+        self.program(&format.place, &format.value.words, started, variables, roots)
+    }
+
+    /// A language server, held to the files that it is started with.
+    pub(crate) fn language_server(
+        &self,
+        server: &Origined<LanguageServerText>,
+        variables: &[(String, String)],
+        roots: &[PathBuf],
+    ) -> Guard {
+        let started = format!("language server {}", server.value.name);
+        self.program(&server.place, &server.value.words, started, variables, roots)
+    }
+
+    /// A program that a file names, held to the files that it is started with.
+    fn program(
+        &self,
+        place: &Place,
+        words: &[String],
+        started: String,
+        variables: &[(String, String)],
+        roots: &[PathBuf],
+    ) -> Guard {
         let roots = canonical(roots);
-        let project = self.project.as_ref().filter(|_| format.place.layer == Layer::Project);
+        let project = self.project.as_ref().filter(|_| place.layer == Layer::Project);
         Guard {
             trust: self.trust.clone(),
-            file: format.place.file.to_string(),
+            file: place.file.to_string(),
             hash: project.map(|project| project.file.hash.clone()),
-            started: format!("formatter of {}", format.value.extensions.join(", ")),
+            started,
             line: CommandLine {
-                words: format.value.words.clone(),
+                words: words.to_vec(),
                 variables: variables.iter().cloned().collect(),
                 folder: roots.first().cloned().unwrap_or_default(),
                 files: Vec::new(),
