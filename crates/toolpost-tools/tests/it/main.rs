@@ -30,6 +30,7 @@ mod core_names;
 mod create_task;
 mod declarations;
 mod delete;
+mod descriptions;
 mod detect_project_type;
 mod diagnostics;
 mod dialect;

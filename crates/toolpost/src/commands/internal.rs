@@ -1,6 +1,8 @@
 //! `toolpost internal`: what the project's own tooling asks the product, and what it starts itself for.
 
 #[cfg(feature = "pdf")]
+mod pdf_lengths;
+#[cfg(feature = "pdf")]
 mod pdf_text;
 mod reference;
 

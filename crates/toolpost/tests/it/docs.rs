@@ -267,6 +267,16 @@ fn in_repository(home: &Home, line: &str) -> Output {
 }
 
 #[test]
+fn the_example_reports_on_a_workspace_without_a_readme() {
+    let home = repository();
+    std::fs::remove_file(home.path("repo/README.md")).unwrap();
+    let ran = home.run(&["run", "examples/overview.md"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let has_nothing = ran.stdout.contains("```\n\n```") || ran.stdout.contains("{{");
+    assert!(ran.stdout.contains("no file `README.md`") && !has_nothing, "{}", ran.stdout);
+}
+
+#[test]
 fn lines_of_the_docs_are_understood() {
     for (line, expected) in [
         ("toolpost call list", Some(("toolpost call list", 0))),

@@ -108,6 +108,23 @@ fn text_comes_page_by_page_as_numbered_lines() {
 }
 
 #[test]
+fn streams_that_say_a_wrong_length_are_read() {
+    let home = Home::new();
+    let file = pages(&[text(&["Hello world"]), text(&["on page two"])], empty(), "");
+    let content = String::from_utf8_lossy(&file).into_owned();
+    let at = content.find("on page two").and_then(|at| content[..at].rfind("/Length ")).unwrap() + 8;
+    let end = at + content[at..].find(' ').unwrap();
+    for length in ["1", "7", "99", "0", "-1"] {
+        let mut wrong = file.clone();
+        let length = format!("{length:>width$}", width = end - at);
+        wrong.splice(at..end, length.bytes());
+        home.write("repo/a.pdf", &wrong);
+        let shown = read(&home, &["filePath=a.pdf"])["output"].as_str().unwrap().to_owned();
+        assert!(shown.contains("Hello world") && shown.contains("on page two"), "{length}: {shown}");
+    }
+}
+
+#[test]
 fn a_pdf_without_text_says_so() {
     let home = Home::new();
     home.write("repo/a.pdf", pages(&[stream("", b"")], empty(), ""));

@@ -3,6 +3,7 @@
 //! The library panics by policy on what it does not understand, and may loop; so this is run in a sandbox with limits,
 //! by `read`, and by nobody else.
 
+use super::pdf_lengths;
 use crate::output::{Printer, Tone};
 use std::io::Read;
 
@@ -35,6 +36,7 @@ fn text() -> Result<String, String> {
     let mut bytes = Vec::new();
     let input = std::io::stdin().lock();
     input.take(MOST).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    let bytes = pdf_lengths::right(&bytes);
     let pages = pdf_extract::extract_text_from_mem_by_pages(&bytes).map_err(|error| error.to_string())?;
     let pages: Vec<String> = pages.into_iter().map(|page| page.replace('\x0c', "\n")).collect();
     Ok(pages.join("\x0c"))
