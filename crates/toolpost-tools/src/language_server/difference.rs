@@ -31,7 +31,7 @@ pub(super) fn new_errors(
         all.is_none_or(|all| all.pop().is_none())
     });
     let mut new: Vec<CodeError> = left.into_iter().cloned().collect();
-    new.sort_by(|one, other| (one.line, one.column).cmp(&(other.line, other.column)));
+    new.sort_by_key(|one| (one.line, one.column));
     new
 }
 
