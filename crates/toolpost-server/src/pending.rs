@@ -562,6 +562,17 @@ pub(crate) fn answers(params: &mut Map<String, Value>) -> Map<String, Value> {
     }
 }
 
+/// Refuses the answer to a question of ours that comes without the state of its call: to make the call again would run it twice.
+pub(crate) fn refuse_stray(answers: &Map<String, Value>) -> Result<(), RpcError> {
+    match answers.keys().any(|key| ClientCall::is_question(key)) {
+        true => Err(RpcError::params(
+            "inputResponses answers a question of this server, and the requestState that came with the question is missing; \
+             nothing was run. Send both, or make the call anew without inputResponses",
+        )),
+        false => Ok(()),
+    }
+}
+
 /// Whether this answers a form, a request for a message or one for roots.
 fn is_answer(answer: &Value) -> bool {
     let content = answer.get("content");

@@ -21,7 +21,7 @@ pub(crate) async fn get(
     let arguments = params.get("arguments").cloned().unwrap_or_default();
     let subject = Subject { method: "prompts/get", name: name.clone(), arguments: arguments.clone() };
     let is_modern = exchange.client.is_modern();
-    let mut answers = if is_modern { pending::answers(&mut params) } else { Map::new() };
+    let answers = if is_modern { pending::answers(&mut params) } else { Map::new() };
     if let Some(state) = pending::state(&mut params, &exchange.client) {
         return match pending::recall(server, &exchange.session, &state, &subject).await? {
             Recalled::Pending(found) => {
@@ -33,7 +33,7 @@ pub(crate) async fn get(
             }
         };
     }
-    answers.retain(|key, _| !ClientCall::is_question(key));
+    pending::refuse_stray(&answers)?;
     let client_call = Arc::new(ClientCall::new(
         exchange.client.clone(),
         Arc::clone(&exchange.session),

@@ -35,6 +35,7 @@ pub(crate) async fn call(
     if let Some(state) = pending::state(&mut params, &exchange.client) {
         return answered(server, exchange, (&state, answers), &subject, &params).await;
     }
+    pending::refuse_stray(&answers)?;
     begin(server, exchange, subject, answers, &params).await
 }
 
@@ -43,7 +44,7 @@ async fn begin(
     server: &Server,
     exchange: &Exchange,
     subject: Subject,
-    mut answers: Map<String, Value>,
+    answers: Map<String, Value>,
     params: &Map<String, Value>,
 ) -> Result<Value, RpcError> {
     let session = &exchange.session;
@@ -56,8 +57,6 @@ async fn begin(
     {
         return Err(RpcError::params(server.executor.unknown_tool(&session.context, name).message()));
     }
-    // A yes to the policy's question counts only for the call that asked it, which the state would lead to.
-    answers.retain(|key, _| !ClientCall::is_question(key));
     let client_call = Arc::new(ClientCall::new(
         exchange.client.clone(),
         Arc::clone(session),

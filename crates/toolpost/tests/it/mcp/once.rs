@@ -263,6 +263,56 @@ fn questions_of_a_batch_come_in_order() {
     }
 }
 
+/// An answer whose `requestState` was lost makes no second call: it is refused, and the call goes on with the whole answer.
+#[test]
+fn an_answer_without_its_state_runs_nothing() {
+    let home = home();
+    let mut connection = Connection::open(&home, &[]);
+    for (number, call) in
+        [batch(&[bash("echo before >> log"), charge("a", 1)]), batch(&[bash("echo asked >> log")])]
+            .into_iter()
+            .enumerate()
+    {
+        let asked = connection.ask(10 * number, "tools/call", modern(&call));
+        let whole = answered(&call, &asked, |_| Some(yes()));
+        for (place, state) in [None, Some(Value::Null)].into_iter().enumerate() {
+            let mut stray = whole.clone();
+            match state {
+                Some(state) => stray["requestState"] = state,
+                None => _ = stray.as_object_mut().unwrap().remove("requestState"),
+            }
+            let told = connection.ask(10 * number + place + 1, "tools/call", stray);
+            assert_eq!(told["error"]["code"], -32602, "{told}");
+            assert!(told["error"]["message"].as_str().unwrap().contains("nothing was run"), "{told}");
+        }
+        let done = connection.ask(10 * number + 5, "tools/call", whole);
+        assert_eq!(done["result"]["isError"], false, "{done}");
+    }
+    assert_eq!(lines(&home, "repo/log"), ["before", "asked"]);
+    assert_eq!(lines(&home, "ledger"), ["begin a", "a"]);
+}
+
+/// At most 1,000 calls wait. One more ends the one that has waited longest, and its answer is told so and runs nothing.
+#[test]
+fn calls_that_wait_are_bounded_in_number() {
+    const MOST: usize = 1_000;
+    let home = home();
+    let mut connection = Connection::open(&home, &[]);
+    let call = |number: usize| json!({"name": "write", "arguments": {"filePath": format!("asked/{number}"), "content": "x"}});
+    let asked: Vec<Value> =
+        (0..=MOST).map(|number| connection.ask(number, "tools/call", modern(&call(number)))).collect();
+    assert!(asked.iter().all(|asked| count(asked) == 1), "{:?}", asked.last());
+    let told = connection.ask(MOST + 1, "tools/call", answered(&call(0), &asked[0], |_| Some(yes())));
+    assert!(text(&told).contains("too many calls were waiting"), "{told}");
+    assert!(!home.path("repo/asked/0").exists());
+    for number in [1, MOST] {
+        let whole = answered(&call(number), &asked[number], |_| Some(yes()));
+        let done = connection.ask(MOST + 1 + number, "tools/call", whole);
+        assert_eq!(done["result"]["isError"], false, "{done}");
+        assert!(home.path(&format!("repo/asked/{number}")).exists());
+    }
+}
+
 /// A call does not wait for ever, in either era, and its wait does not count against its time.
 #[test]
 fn a_wait_for_an_answer_is_bounded_and_costs_no_time() {
