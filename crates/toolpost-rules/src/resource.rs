@@ -1,6 +1,10 @@
 //! Resources of rules that no call can have, or that mean something else than they seem to. Whether the action is known is
 //! not judged here.
 
+mod host;
+mod notation;
+
+use notation::{Subject, notation};
 use toolpost_core::policy::{Names, Rule};
 
 /// What is odd about a resource.
@@ -36,13 +40,6 @@ pub(crate) fn odd_resource(rule: &Rule, names: &Names, root: Option<&str>) -> Op
 }
 
 fn odd_command(rule: &Rule, text: &str) -> Option<OddResource> {
-    if text.contains("**") || text.ends_with('/') {
-        return OddResource::doubtful(format!(
-            "`{text}` looks like a path, but `{}` rules match command lines; write a command such as `cargo test *`, \
-             or use the actions read and write for paths",
-            rule.action()
-        ));
-    }
     if let Some((tool, line)) = text.strip_suffix(')').and_then(|text| text.split_once('('))
         && !tool.is_empty()
         && tool.chars().all(char::is_alphanumeric)
@@ -55,6 +52,16 @@ fn odd_command(rule: &Rule, text: &str) -> Option<OddResource> {
         return OddResource::useless(format!(
             "`{text}` has `{operator}`, but each command of a line is judged by itself, without what joins or redirects it; \
              write a rule for each command, and one about files for what is redirected. Within an argument, quote it"
+        ));
+    }
+    if let Some(odd) = notation(text, Subject::Command) {
+        return Some(odd);
+    }
+    if text.contains("**") || text.ends_with('/') {
+        return OddResource::doubtful(format!(
+            "`{text}` looks like a path, but `{}` rules match command lines; write a command such as `cargo test *`, \
+             or use the actions read and write for paths",
+            rule.action()
         ));
     }
     if let Some(words) = text.strip_suffix(":*") {
@@ -105,12 +112,16 @@ fn odd_host(rule: &Rule, text: &str) -> Option<OddResource> {
             rule.action()
         ));
     }
-    (bare != text)
-        .then(|| OddResource::useless(format!("`{text}` is more than the name of a host; write `{bare}`")))
-        .flatten()
+    if bare != text {
+        return OddResource::useless(format!("`{text}` is more than the name of a host; write `{bare}`"));
+    }
+    host::unlike_a_host(text).and_then(OddResource::useless)
 }
 
 fn odd_path(text: &str, root: Option<&str>) -> Option<OddResource> {
+    if let Some(odd) = notation(text, Subject::Path) {
+        return Some(odd);
+    }
     let from_root = text.trim_start_matches("./").trim_start_matches('/');
     let mut parts = from_root.split('/');
     if parts.clone().any(|part| part == "." || part == "..") {
