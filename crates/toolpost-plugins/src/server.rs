@@ -111,7 +111,19 @@ impl Server {
             if tools.iter().any(|tool| self.names(pattern, tool)) {
                 return None;
             }
-            let near = misspelling_of(self.own_part(pattern), tools.iter().copied())?;
+            let own = self.own_part(pattern);
+            // Several names in one text, a regular expression or a condition name no tool, whatever tools come.
+            let is_sign = |letter: &char| {
+                !letter.is_alphanumeric() && !matches!(letter, '_' | '-' | '.' | '/' | ':' | '@' | '*' | '?')
+            };
+            if let Some(sign) = own.chars().find(is_sign) {
+                return Some(format!(
+                    "`{}`, which is to be left out, has `{}` in it, which no tool's name has; write one name in each text of the list",
+                    harmless(pattern),
+                    sign.escape_default()
+                ));
+            }
+            let near = misspelling_of(own, tools.iter().copied())?;
             Some(format!(
                 "it has no tool `{}`, which is to be left out; did you mean `{near}`",
                 harmless(pattern)

@@ -314,6 +314,10 @@ fn rules(reader: &mut Reader<'_>, node: &Node, field: &str) -> Vec<Rule> {
     all
 }
 
+/// OpenCode's words that do not mean the tool of their name. In another spelling they narrow nothing there, but were meant to.
+const PERMISSIONS: [&str; 7] =
+    ["read", "edit", "external_directory", "doom_loop", "lsp", "skill", "question"];
+
 /// One permission of OpenCode as rules of ours.
 fn permission(reader: &mut Reader<'_>, key: &str, pattern: &str, node: &Node) -> Vec<Rule> {
     let field = format!("permission.{key}");
@@ -321,7 +325,9 @@ fn permission(reader: &mut Reader<'_>, key: &str, pattern: &str, node: &Node) ->
         reader.broken(node.at, &field, format!("`{field}` is none of allow, ask and deny"));
         return Vec::new();
     };
-    let actions: &[&str] = match key {
+    let folded = super::reader::folded(key);
+    let word = PERMISSIONS.iter().find(|word| super::reader::folded(word) == folded);
+    let actions: &[&str] = match word.copied().unwrap_or(key) {
         "read" => &["=read"],
         "edit" => &["edit", "=write", "apply_patch", "delete"],
         "external_directory" | "doom_loop" | "lsp" | "skill" | "question" => {

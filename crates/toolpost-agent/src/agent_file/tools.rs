@@ -76,6 +76,14 @@ pub(super) fn take_away(
     for choice in names(reader, node, field).unwrap_or_default() {
         let at = choice.at();
         let Some((name, rest)) = choice.name.split_once('(') else {
+            if !is_name(&choice.name) {
+                let message = format!(
+                    "`{}` is not the name of a tool, so this removes nothing; write a name, or `Write(src/**)`, or a rule under `policy`",
+                    short(&choice.name)
+                );
+                reader.broken(at, field, message);
+                continue;
+            }
             agent.without.push(ToolChoice::new(&spelled(&choice.name), at));
             if reader.format == Format::Claude && CLAUDE_CHANGES.contains(&choice.name.as_str()) {
                 agent.without.extend(OWN_CHANGES.iter().map(|tool| ToolChoice::new(tool, at)));
@@ -97,6 +105,14 @@ pub(super) fn take_away(
             }
         }
     }
+}
+
+/// Whether a tool may be called this, in any host. It may have wildcards.
+fn is_name(name: &str) -> bool {
+    !name.is_empty()
+        && name
+            .chars()
+            .all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/' | '*' | '?'))
 }
 
 /// The names of a text with commas between them; those inside of brackets do not count.

@@ -326,6 +326,9 @@ fn guarantee_45_a_misspelt_key_that_narrows_breaks_files_of_other_hosts_too() {
         (".opencode/agents/a.md", "disabled: true"),
         (".claude/agents/a.md", "disallowedTool: [Bash]"),
         (".claude/agents/a.md", "disallowed_tolls: [Bash]"),
+        (".claude/agents/a.md", "disallowedTools: ['Write: src/*']"),
+        (".toolpost/agents/a.md", "disallowedTools: ['write: src/*']"),
+        (".toolpost/agents/a.md", "disallowedTools: ['!src/write']"),
         (".claude/agents/a.md", "permissionMode: paln"),
         (".claude/agents/a.md", "maxTurn: 3"),
         (".gemini/agents/a.md", "max_trns: 3"),
@@ -443,6 +446,9 @@ fn a_file_narrows_and_never_widens() {
         Effect::Deny
     );
     assert_eq!(effect("permission: { edit: ask }", &wide, "edit", write()), Effect::Ask);
+    // The words of OpenCode mean the same in other spellings.
+    assert_eq!(effect("permission: { Edit: deny }", &wide, "write", write()), Effect::Deny);
+    assert_eq!(effect("permission: { EDIT: ask }", &wide, "delete", write()), Effect::Ask);
     assert_eq!(effect("permissionMode: bypassPermissions", &standard, "bash", run("ls")), Effect::Deny);
     assert_eq!(effect("permissionMode: plan", &wide, "write", write()), Effect::Deny);
     assert_eq!(effect("sandbox_mode: danger-full-access", &standard, "bash", run("ls")), Effect::Deny);

@@ -41,6 +41,9 @@ fn guarantee_45_a_misspelt_name_of_an_unwanted_tool_is_no_permission() {
         ("Echo", "did you mean `echo`"),
         ("ehco", "did you mean `echo`"),
         ("py/ecco", "did you mean `echo`"),
+        ("echo, other", "write one name in each text"),
+        ("^echo$", "write one name in each text"),
+        ("echo(*)", "write one name in each text"),
         ("unlike_any", "hello"),
     ] {
         let home = Home::new();
