@@ -136,7 +136,7 @@ fn policies_are_checked_like_rules() {
     for (text, expected) in [
         (
             "granted = ['raed']",
-            "p.toml:1:12: no capability `raed`; there are read, trace, write, exec (or execute) and network",
+            "p.toml:1:12: no capability `raed`; did you mean `read`? there are read, trace, write, exec (or execute) and network",
         ),
         (
             "granted = 'read'",

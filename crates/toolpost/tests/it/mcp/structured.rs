@@ -206,7 +206,7 @@ fn the_configuration_sets_it_too_and_a_project_only_once_it_is_trusted() {
     let (_, doctor) = home.json(&["doctor"]);
     let shown = &doctor["configuration"]["structured"];
     assert_eq!((&shown["value"], &shown["layer"], &shown["line"]), (&json!(true), &json!("user"), &json!(1)));
-    let page = home.run(&["doctor"]).stdout;
+    let page = home.run(&["doctor", "--all"]).stdout;
     let row =
         page.lines().find(|line| line.trim().starts_with("structured")).unwrap_or_else(|| panic!("{page}"));
     assert!(row.contains("true") && row.contains("config.toml:1"), "{row}");
@@ -214,7 +214,7 @@ fn the_configuration_sets_it_too_and_a_project_only_once_it_is_trusted() {
     home.write(".config/toolpost/config.toml", "");
     home.write("repo/.toolpost/config.toml", "structured = true\n");
     assert!(!sends_data(None));
-    let page = home.run(&["doctor"]).stdout;
+    let page = home.run(&["doctor", "--all"]).stdout;
     assert!(page.contains("sets what results over MCP carry (line 1)"), "{page}");
     assert_eq!(home.run(&["trust", "--yes"]).status, 0);
     assert!(sends_data(None));
