@@ -141,7 +141,10 @@ fn check(text: &str, expected: &str) {
 
 #[test]
 fn each_mistake_is_located_and_says_what_to_write() {
-    check("policy = 'readonly'\n", "1:10: no risk profile `readonly`; did you mean `read-only`? there are read-only");
+    check(
+        "policy = 'readonly'\n",
+        "1:10: no risk profile `readonly`; did you mean `read-only`? there are read-only",
+    );
     check(
         "\n  policy = 3\n",
         "2:12: `policy` is a whole number; write a text, such as `policy = \"standard\"`",

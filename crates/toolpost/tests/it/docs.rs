@@ -48,7 +48,8 @@ fn every_configuration_of_the_docs_is_taken() {
             let config = home.path("shown.toml").display().to_string();
             let ran = home.run(&["doctor", "--config", &config]);
             // The servers of the examples are not installed here; nothing else may be broken.
-            let is_else_broken = |line: &str| line.starts_with("  broken") && !line.contains(" did not start: ");
+            let is_else_broken =
+                |line: &str| line.starts_with("  broken") && !line.contains(" did not start: ");
             assert!(
                 !ran.stdout.lines().any(is_else_broken) && ran.stdout.contains("  configured  by "),
                 "{page}:{}: {}{}",

@@ -67,7 +67,7 @@ fn generated(random: &mut Random, url: &str) -> Config {
         &[none, &["--store", "memory"]],
         &[none, none, &["--pack", "mine"], &["--pack", "web"], &["--pack", "vfs", "--pack", "helper"]],
     ] {
-        flags.extend(random.one_of(&choice.iter().map(|one| *one).collect::<Vec<_>>()));
+        flags.extend(random.one_of(choice));
     }
     let dialect = *random.one_of(&[&"toolpost", &"long", &"claude", &"gemini", &"codex"]);
     flags.extend(["--dialect", dialect]);
