@@ -2,6 +2,7 @@
 
 mod asking;
 mod beside;
+mod copies;
 mod git;
 mod large;
 mod limits;
