@@ -204,6 +204,11 @@ pub trait Workspace: Send + Sync {
         Ok(None)
     }
 
+    /// Permission bits that a new file usually gets; none where files have none, or nobody knows.
+    fn mode_of_new_files(&self) -> Option<u32> {
+        None
+    }
+
     /// Whether commands can see the files, so that [`Workspace::survey`] may find something.
     fn is_on_disk(&self) -> bool {
         false

@@ -327,6 +327,10 @@ impl Workspace for Disk {
         true
     }
 
+    fn mode_of_new_files(&self) -> Option<u32> {
+        stage::usual_mode()
+    }
+
     fn survey(&self, surveyor: &dyn Surveyor) -> Result<Surveyed, ToolError> {
         let opened = self.opened.now();
         survey::survey(&opened.roots, surveyor, &opened.remembered, &self.user_git)

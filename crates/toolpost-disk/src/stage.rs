@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use toolpost_core::ToolError;
 use toolpost_core::workspace::implement::place::Place;
 use toolpost_core::workspace::{Staged, Written};
@@ -200,6 +200,17 @@ pub(super) fn temporary_name() -> String {
 pub(super) fn is_temporary(name: &str) -> bool {
     let random = name.strip_prefix(BEGINNING);
     random.is_some_and(|random| random.len() == 32 && random.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// The mode that [`create`] gives to a new file, where nothing else than the mask of this process takes bits away.
+pub(super) fn usual_mode() -> Option<u32> {
+    static MASK: OnceLock<Option<u32>> = OnceLock::new();
+    let mask = MASK.get_or_init(|| {
+        let status = std::fs::read_to_string("/proc/self/status").ok()?;
+        let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
+        u32::from_str_radix(mask.trim(), 8).ok()
+    });
+    mask.map(|mask| 0o666 & !mask)
 }
 
 fn create(folder: &OwnedFd, private: bool) -> Result<Made, Failure> {

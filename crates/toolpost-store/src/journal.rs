@@ -152,7 +152,13 @@ impl Shared {
         new.contents.extend(content.bytes());
         let mut calls = self.calls();
         let open = calls.entry(change.call).or_default();
-        new.after = open.plan(&new.name, &change.kind, &new.before, new.contents.first(), planned.as_ref());
+        new.after = open.plan(
+            &new.name,
+            &change.kind,
+            &new.before,
+            new.contents.first(),
+            (planned.as_ref(), change.new_mode),
+        );
         drop(calls);
         new.contents.extend(planned.map(|(hash, bytes)| (hash, bytes.into())));
         Ok(new)

@@ -246,10 +246,18 @@ impl Bound {
         self.usage.touch(&written.name);
         self.usage.written.fetch_add(written.bytes, Ordering::Relaxed);
         if let (Some(journal), Some(content)) = (&self.journal, kept) {
-            journal.after(written.name.clone(), After::File { content })?;
+            let mode = mode_of(&*self.inner, &written.name);
+            journal.after(written.name.clone(), After::File { content, mode })?;
         }
         Ok(written)
     }
+}
+
+/// The permission bits of a file that was just written, where the workspace has any.
+fn mode_of(workspace: &dyn Workspace, name: &str) -> Option<u32> {
+    workspace.mode_of_new_files()?;
+    let stat = workspace.stat(&WorkspacePath::new(name)).ok()?;
+    Some(stat.mode & 0o7777)
 }
 
 impl Workspace for Bound {
@@ -323,7 +331,7 @@ impl Workspace for Bound {
         let name = self.inner.name(path)?;
         self.usage.touch(&name);
         self.usage.written.fetch_add(content.len() as u64, Ordering::Relaxed);
-        let journal = self.journal.clone().zip(kept.map(|content| After::File { content }));
+        let journal = self.journal.clone().zip(kept);
         let (guard, inner) = (Arc::clone(&self.guard), Arc::clone(&self.inner));
         Ok(Some(Box::new(BoundStage { staged, inner, guard, name, journal, placed: None })))
     }
@@ -407,7 +415,7 @@ struct BoundStage {
     guard: Arc<dyn Guard>,
     name: String,
     /// Who is told when it has taken its place, and what.
-    journal: Option<(Arc<Journaled>, After)>,
+    journal: Option<(Arc<Journaled>, Arc<[u8]>)>,
     /// The name that it has taken.
     placed: Option<String>,
 }
@@ -423,9 +431,10 @@ impl Staged for BoundStage {
             journal.settle()?;
         }
         let written = self.staged.place()?;
-        if let Some((journal, after)) = &self.journal {
+        if let Some((journal, content)) = &self.journal {
             self.placed = Some(written.name.clone());
-            journal.after(written.name.clone(), after.clone())?;
+            let mode = mode_of(&*self.inner, &written.name);
+            journal.after(written.name.clone(), After::File { content: Arc::clone(content), mode })?;
         }
         Ok(written)
     }

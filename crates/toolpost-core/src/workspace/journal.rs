@@ -142,6 +142,8 @@ pub enum After {
     File {
         /// The content: the same allocation as in [`Pending::content`] if it was announced with this change.
         content: Arc<[u8]>,
+        /// Permission bits, where the workspace has any.
+        mode: Option<u32>,
     },
     /// The same as before the call: the change was taken back.
     AsBefore,
@@ -170,6 +172,8 @@ pub struct Pending {
     pub before: Before,
     /// What the file is to hold in the end, where that is known: for a rename, the file of the new name.
     pub content: Option<Arc<[u8]>>,
+    /// Permission bits that a new file is expected to get, where that is known.
+    pub new_mode: Option<u32>,
 }
 
 /// What is about to happen.

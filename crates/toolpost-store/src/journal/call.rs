@@ -125,7 +125,7 @@ impl OpenCall {
         kind: &PendingKind,
         before: &Held,
         old: Option<&(String, Spliced)>,
-        content: Option<&(String, Arc<[u8]>)>,
+        (content, new_mode): (Option<&(String, Arc<[u8]>)>, Option<u32>),
     ) -> Held {
         let mode = |of: &Held| match of {
             Held::File { mode, .. } => *mode,
@@ -138,7 +138,7 @@ impl OpenCall {
         let planned = match kind {
             PendingKind::Write => {
                 let moved = self.moved.get(name).cloned();
-                let mode = moved.as_ref().map_or_else(|| mode(before), mode);
+                let mode = moved.as_ref().map_or_else(|| mode(before).or(new_mode), mode);
                 file(mode).or(moved).unwrap_or(Held::Unknown)
             }
             PendingKind::Rename { to } => {
@@ -186,7 +186,7 @@ impl OpenCall {
         change.made = Some(match after {
             After::Absent => (Held::Absent, None),
             After::AsBefore => (change.before.clone(), None),
-            After::File { content } => {
+            After::File { content, mode: found } => {
                 let known =
                     change.planned_hash(|planned| Arc::ptr_eq(planned, &content) || **planned == *content);
                 let hash = known.unwrap_or_else(|| hash(&content));
@@ -194,6 +194,9 @@ impl OpenCall {
                     (Held::File { mode, .. }, _) | (_, Held::File { mode, .. }) => *mode,
                     _ => None,
                 };
+                // The mode of a new file is only expected until it is there.
+                let is_new = change.before == Held::Absent && moved.is_none();
+                let mode = if is_new { found.or(mode) } else { mode };
                 let made = Held::File { hash, size: content.len() as u64, mode };
                 let content = (made != change.planned).then_some(content);
                 (made, content)

@@ -105,6 +105,7 @@ fn apply_patch(ctx: &Context, args: &Args) -> Result<Output<Data>, ToolError> {
     let mut plan = plan::plan(&effort, &patch, &world)?;
     let unread = overwritten(ctx, &plan, &world)?;
     plan.notes.extend(unread);
+    plan.notes.extend(linked(&plan, &world));
     let broken = broken(ctx, &plan)?;
     plan.notes.extend(broken);
     let mut output = report::report(&effort, &plan, ctx.redactor())?;
@@ -124,6 +125,22 @@ fn apply_patch(ctx: &Context, args: &Args) -> Result<Output<Data>, ToolError> {
     }
     output.data.changes = plan.files.iter().flat_map(|file| change(ctx, &plan, file)).collect();
     Ok(output)
+}
+
+/// The files that get other content under one of several names.
+fn linked(plan: &Plan, world: &World) -> Vec<String> {
+    let is_changed = |file: &&Planned| {
+        let from = file.moved_from.as_deref().and_then(|from| plan.get(from)).unwrap_or(*file);
+        let has_content = from.before.is_some() && file.after.is_some();
+        has_content && from.before != file.after && world.linked.contains(&from.name)
+    };
+    let note = |file: &Planned| {
+        format!(
+            "`{}` has other names too, as hard links: they keep the old content, and are a file of their own from now on",
+            file.name
+        )
+    };
+    plan.files.iter().filter(is_changed).map(note).collect()
 }
 
 /// The files that are replaced as a whole and that the session has not read; an error where it has, and somebody has changed one
@@ -240,6 +257,9 @@ fn look(ctx: &Context, patch: &Patch) -> Result<World, ToolError> {
                     world.links.insert(spelling.to_owned());
                 }
                 let stat = file.stat.clone();
+                if stat.has_other_names {
+                    world.linked.insert(name.clone());
+                }
                 let found = match world.files.contains_key(&name) {
                     true => None,
                     false => Some(read(file, &mut room)?),

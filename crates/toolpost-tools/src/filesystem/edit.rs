@@ -25,10 +25,6 @@ use toolpost_core::code::TextChange;
 use toolpost_core::host::Seen;
 use toolpost_core::{Capability, Code, Context, Output, Spec, Tool, ToolError, WorkspacePath};
 
-/// Said of a file that has hard links.
-const OTHER_NAMES: &str = "\n(the file has other names too, as hard links: they keep the old content, and are a file of their own \
-                           from now on)";
-
 /// What the model may ask for.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -204,7 +200,7 @@ fn edit(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
     let mut output = output(&name, Made { steps, places, notes, since }, &diff, hash, Existed::Yes);
     output.data.changes = changes;
     if stat.has_other_names {
-        output.text.push_str(OTHER_NAMES);
+        output.text.push_str(text::OTHER_NAMES);
     }
     Ok(output)
 }

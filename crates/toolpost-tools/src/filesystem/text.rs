@@ -13,6 +13,10 @@ use toolpost_core::{Code, Context, ToolError, WorkspacePath};
 /// Larger files are not edited.
 pub(crate) const MAX_BYTES: u64 = 50_000_000;
 
+/// Said of a file that has hard links, when it gets other content.
+pub(crate) const OTHER_NAMES: &str = "\n(the file has other names too, as hard links: they keep the old content, and are a file of \
+                                      their own from now on)";
+
 /// Bytes that are looked at to tell what a file is.
 const HEAD: usize = 64 * 1024;
 

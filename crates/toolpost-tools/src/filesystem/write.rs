@@ -322,6 +322,7 @@ struct New {
     diff: Diff,
     /// Why the old content is not shown.
     withheld: Option<ToolError>,
+    has_other_names: bool,
     data: Data,
 }
 
@@ -393,11 +394,12 @@ impl New {
             ),
             path: name,
         };
+        let has_other_names = old.as_ref().is_some_and(|old| old.stat.has_other_names);
         let (withheld, replaced) = match old {
             Some(old) => (old.withheld, old.is_whole.then_some(old.bytes)),
             None => (None, None),
         };
-        Ok(New { path, bytes, replaced, diff, withheld, data })
+        Ok(New { path, bytes, replaced, diff, withheld, has_other_names, data })
     }
 
     fn text(&self, is_dry_run: bool) -> String {
@@ -425,6 +427,9 @@ impl New {
         if (!data.created || is_dry_run) && !data.unchanged && data.diff.is_some() {
             text.push('\n');
             text.push_str(&self.diff.shown());
+        }
+        if self.has_other_names && !data.unchanged {
+            text.push_str(text::OTHER_NAMES);
         }
         text
     }

@@ -89,9 +89,9 @@ impl Records {
         let is_short = spool.metadata().is_ok_and(|metadata| metadata.len() < SHORT);
         let tell = move |ctx: &Context| {
             let roots = ctx.workspace().roots();
-            let CommandChanges { changes, missing, left_out } = read_changes(&mut spool, &roots)?;
+            let CommandChanges { changes, missing, left_out, no_text } = read_changes(&mut spool, &roots)?;
             ctx.command_changed(changes)?;
-            ctx.leave_out_of_undo(left_out.clone());
+            ctx.leave_out_of_undo(left_out.iter().cloned().chain(no_text).collect());
             Ok((missing, left_out))
         };
         let told = match is_short {
@@ -133,6 +133,8 @@ pub struct CommandChanges {
     pub missing: Vec<String>,
     /// The dependency folders in which it has changed something, which is not recorded, by their display names.
     pub left_out: Vec<String>,
+    /// Names that it has changed and that are not recorded because they, or the texts of links, are not UTF-8; as they are shown.
+    pub no_text: Vec<String>,
 }
 
 /// Reads what the guard of a command has recorded and compares it with what is there now. The roots are those of the
@@ -146,9 +148,13 @@ pub fn read_changes(spool: &mut Spool, roots: &[String]) -> Result<CommandChange
         kept::changes(spool, &paths).map_err(failed)?;
     let mut told = Vec::with_capacity(changes.len());
     let (mut lost, mut unnamed, mut shared, mut large) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut no_text = Vec::new();
     for Change { path, at_us, before, after } in changes {
         let shown = format!("`{}`", crate::one_line(&path.to_string_lossy()));
         let Some(name) = name(&path, &paths).filter(|name| name != ".") else {
+            if name(&path, &paths).is_none() {
+                no_text.push(lossy(&path, &paths));
+            }
             unnamed.push(shown);
             continue;
         };
@@ -162,7 +168,10 @@ pub fn read_changes(spool: &mut Spool, roots: &[String]) -> Result<CommandChange
         match (side(before), side(after)) {
             (Some(CommandBefore::Unknown), _) => {}
             (Some(before), Some(after)) => told.push(CommandChange { name, at_us, before, after }),
-            _ => unnamed.push(format!("`{}`", crate::one_line(&path.to_string_lossy()))),
+            _ => {
+                no_text.push(lossy(&path, &paths));
+                unnamed.push(format!("`{}`", crate::one_line(&path.to_string_lossy())));
+            }
         }
     }
     for PutBack { path, at_us, state } in put_back {
@@ -195,7 +204,8 @@ pub fn read_changes(spool: &mut Spool, roots: &[String]) -> Result<CommandChange
         missing.push("some changes could not be recorded".to_owned());
     }
     let left_out = left_out.iter().filter_map(|folder| name(folder, &paths)).collect();
-    Ok(CommandChanges { changes: told, missing, left_out })
+    no_text.truncate(MOST_NAMES);
+    Ok(CommandChanges { changes: told, missing, left_out, no_text })
 }
 
 /// The display name of a path: relative to the first root, absolute in the others. None if it is not text.
@@ -205,6 +215,12 @@ fn name(path: &Path, roots: &[PathBuf]) -> Option<String> {
         Some(rest) => rest.to_str().map(str::to_owned),
         None => path.to_str().map(str::to_owned),
     }
+}
+
+/// The same of a path that is not text.
+fn lossy(path: &Path, roots: &[PathBuf]) -> String {
+    let inner = roots.first().and_then(|first| path.strip_prefix(first).ok());
+    inner.unwrap_or(path).to_string_lossy().into_owned()
 }
 
 /// What was or is there, in the words of the journal. None if it has none for it.

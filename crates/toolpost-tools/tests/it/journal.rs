@@ -58,7 +58,7 @@ impl Journal for Recorder {
                 assert!(path.symlink_metadata().is_err(), "{}", change.name);
                 "absent".to_owned()
             }
-            After::File { content: told } => {
+            After::File { content: told, .. } => {
                 if !self.root.exists() {
                     self.after.lock().unwrap().push(format!("{} file", change.name));
                     return Ok(());

@@ -159,11 +159,13 @@ fn notes(report: &Report, running: &[String]) -> Vec<String> {
             "the later call {id} ({tool}, {at} UTC) can never be undone, because what it changed was too large to be kept"
         ));
     }
-    for call in report.target.calls.iter().filter(|call| !call.not_undone.is_empty()) {
+    const UNCOVERED: &str = "dependency folders, and names and links that are not UTF-8,";
+    let not_recorded = report.target.calls.iter().chain(&report.target.left_out);
+    for call in not_recorded.filter(|call| !call.not_undone.is_empty()) {
         let folders: Vec<String> =
             call.not_undone.iter().map(|folder| format!("`{}`", one_line(folder))).collect();
         notes.push(format!(
-            "what the call {} has changed in {} stays as it is: changes of dependency folders are not recorded",
+            "what the call {} has changed in {} stays as it is: {UNCOVERED} are not recorded",
             one_line(&call.call),
             folders.join(", ")
         ));
@@ -368,6 +370,11 @@ fn as_json(report: &Report, wish: &Wish<'_>, error: Option<&ToolError>) -> serde
     });
     if !report.target.passed.is_empty() {
         all["passed"] = report.target.passed.iter().map(|call| call.call.as_str()).collect();
+    }
+    if !report.target.left_out.is_empty() {
+        let left_out = report.target.left_out.iter();
+        all["leftOut"] =
+            left_out.map(|call| json!({"call": call.call, "notUndone": call.not_undone})).collect();
     }
     if report.target.deleted > 0 {
         all["deletedCalls"] = report.target.deleted.into();

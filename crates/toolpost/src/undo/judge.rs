@@ -114,7 +114,42 @@ pub(super) fn judge(undo: &Undo<'_>, target: &Target) -> Result<Vec<Item>, ToolE
     while repository::together(undo, &repositories, &mut items) {
         folders(undo, &mut items)?;
     }
+    implied(undo, &repositories, &mut items)?;
     Ok(items)
+}
+
+/// Folders that are gone and that must be there for what comes back: they are made with it, and go again with a redo.
+fn implied(undo: &Undo<'_>, repositories: &Repositories, items: &mut Vec<Item>) -> Result<(), ToolError> {
+    let known: BTreeSet<&str> = items.iter().map(|item| item.name.as_str()).collect();
+    let comes =
+        |item: &&Item| item.verdict.is_work() && item.now == Exact::Absent && item.wanted != Exact::Absent;
+    let mut made: BTreeMap<String, bool> = BTreeMap::new();
+    for item in items.iter().filter(comes) {
+        if repositories.part(&item.name) != Part::Ordinary {
+            continue;
+        }
+        let ends: Vec<usize> = item.name.match_indices('/').map(|(at, _)| at).collect();
+        for folder in ends.into_iter().rev().map(|end| &item.name[..end]) {
+            if folder.is_empty() || known.contains(folder) || made.contains_key(folder) {
+                break;
+            }
+            if now(undo.disk, folder)? != Exact::Absent {
+                break;
+            }
+            made.insert(folder.to_owned(), item.by_command);
+        }
+    }
+    let folder = |(name, by_command)| Item {
+        name,
+        now: Exact::Absent,
+        wanted: Exact::Folder { mode: None },
+        by_command,
+        verdict: Verdict::Restore,
+        object: None,
+    };
+    items.extend(made.into_iter().map(folder));
+    items.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(())
 }
 
 /// Maximum number of conflicts for which a later call is looked for.
@@ -138,6 +173,8 @@ fn one(
         Ok(now) => now,
         // The call has put something else in place of a folder above, which goes back as well.
         Err(_) if is_below_changed(undo, target, &name) => Exact::Absent,
+        // Nothing was there before, and nothing can be there below a file.
+        Err(_) if was_absent(target, &name) && is_below_file(undo, &name) => Exact::Absent,
         Err(error) => {
             let verdict = Verdict::Conflict(error.message().to_owned());
             return Ok(Item {
@@ -164,6 +201,10 @@ fn one(
             return Ok(Item { name, wanted: now.clone(), now, by_command, verdict, object: None });
         }
         if is_index {
+            // Nothing is to be taken back that anybody would miss.
+            if repository::is_note(undo, step)? && !is(&wanted, &step.after) {
+                continue;
+            }
             wanted = repository::settled_index(undo, &wanted, &step.after, &step.before)?;
         }
         let later = known.others.later(target, step);
@@ -218,6 +259,18 @@ fn is_below_changed(undo: &Undo<'_>, target: &Target, name: &str) -> bool {
         matches!(step.after, Held::File { .. } | Held::Link { .. })
             && now(undo.disk, &step.name).is_ok_and(|now| is(&now, &step.after))
     })
+}
+
+/// Whether nothing had this name before the changes that are to be taken back.
+fn was_absent(target: &Target, name: &str) -> bool {
+    target.of_name(name).last().is_some_and(|step| step.before == Held::Absent)
+}
+
+/// Whether the first name above this one that is no folder is a file.
+fn is_below_file(undo: &Undo<'_>, name: &str) -> bool {
+    let mut above = name.match_indices('/').map(|(end, _)| now(undo.disk, &name[..end]));
+    let first = above.find(|state| !matches!(state, Ok(Exact::Folder { .. })));
+    matches!(first, Some(Ok(Exact::File { .. })))
 }
 
 /// What to do where somebody has changed a name since, by hand.

@@ -7,7 +7,7 @@ use super::judge::{Item, Verdict};
 use super::target::Target;
 use super::{Undo, judge};
 use std::collections::{HashMap, HashSet};
-use toolpost_core::store::Held;
+use toolpost_core::store::{Held, KeptChange};
 use toolpost_core::text::GitIndex;
 use toolpost_core::{ToolError, WorkspacePath};
 use toolpost_disk::{Disk, Exact};
@@ -140,6 +140,22 @@ pub(super) fn settled_index(
         }
     }
     Ok(now.clone())
+}
+
+/// Whether a change of an index is only of what git notes about the times of files.
+pub(super) fn is_note(undo: &Undo<'_>, change: &KeptChange) -> Result<bool, ToolError> {
+    let is_file = |held: &Held| matches!(held, Held::File { .. });
+    if !change.name.ends_with("/index") || !is_file(&change.before) || !is_file(&change.after) {
+        return Ok(false);
+    }
+    let before = judge::exact(undo.store, &change.before)?;
+    let (Ok(Exact::File { content, .. }), Ok(Exact::File { content: left, .. })) =
+        (before, judge::exact(undo.store, &change.after)?)
+    else {
+        return Ok(false);
+    };
+    let (before, left) = (GitIndex::read(&content), GitIndex::read(&left));
+    Ok(before.zip(left).is_some_and(|(before, left)| left.is_same(&before)))
 }
 
 /// Whether this is the index of a repository.

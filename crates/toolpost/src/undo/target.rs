@@ -1,5 +1,6 @@
 //! Which changes are meant.
 
+use super::repository::{self, Part, Repositories};
 use super::{Undo, Wish};
 use crate::call_id;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -31,6 +32,8 @@ pub(crate) struct Target {
     by_name: BTreeMap<String, Vec<usize>>,
     /// Later calls of which nothing can ever be restored.
     pub(crate) passed: Vec<Call>,
+    /// Later calls, or others of the session, that have changed only what is not recorded.
+    pub(crate) left_out: Vec<Call>,
     /// Calls of the session that are not kept any more.
     pub(crate) deleted: u64,
 }
@@ -46,7 +49,7 @@ impl Target {
         for of_name in by_name.values_mut().filter(|of_name| of_name.iter().all(|at| touched(at) > 0)) {
             of_name.sort_by_key(|at| std::cmp::Reverse(touched(at)));
         }
-        Target { calls, steps, redone, by_name, passed: Vec::new(), deleted: 0 }
+        Target { calls, steps, redone, by_name, passed: Vec::new(), left_out: Vec::new(), deleted: 0 }
     }
 
     pub(super) fn names(&self) -> Vec<String> {
@@ -68,10 +71,9 @@ impl Target {
 
     /// What an undo of the name is about.
     pub(super) fn takes(&self, name: &str) -> Takes {
-        Takes {
-            undone: self.of_name(name).map(|step| (step.set, step.number)).collect(),
-            redone: self.redone.get(name).cloned().unwrap_or_default(),
-        }
+        let redone = self.redone.get(name).cloned().unwrap_or_default();
+        let undone = self.of_name(name).map(|step| (step.set, step.number));
+        Takes { undone: undone.filter(|step| !redone.contains(step)).collect(), redone }
     }
 }
 
@@ -93,6 +95,9 @@ pub(super) fn find(undo: &Undo<'_>, wish: &Wish<'_>) -> Result<Target, ToolError
                     let mut target = taken_back(undo, what, calls)?;
                     if target.calls.iter().all(|call| call.session == what) {
                         target.deleted = undo.store.deleted_changes(undo.disk.root(), what)?;
+                        let session = Some(what.to_owned());
+                        target.left_out =
+                            left_out(undo, &target, EventQuery { session, ..EventQuery::default() })?;
                     }
                     Ok(target)
                 }
@@ -105,12 +110,20 @@ fn last(undo: &Undo<'_>) -> Result<Target, ToolError> {
     let query = ChangeQuery { is_undo: Some(false), is_undone: Some(false), is_last: true, ..undo.query() };
     let mut steps = undo.store.changes(&query)?;
     let mut passed = Vec::new();
-    if !steps.is_empty() && steps.iter().all(is_lost) {
-        let mut all = undo.store.changes(&ChangeQuery { is_last: false, ..query })?;
-        let last = all.iter().filter(|step| !is_lost(step)).map(|step| step.set).max();
-        steps = all.iter().filter(|step| Some(step.set) == last).cloned().collect();
-        all.retain(|step| Some(step.set) > last);
-        passed = calls(undo, &all)?;
+    if !has_work(undo, &steps)? {
+        let all = undo.store.changes(&ChangeQuery { is_last: false, ..query })?;
+        let mut later = Vec::new();
+        steps.clear();
+        let mut of_call: BTreeMap<u64, Vec<KeptChange>> = BTreeMap::new();
+        all.into_iter().for_each(|change| of_call.entry(change.set).or_default().push(change));
+        for own in of_call.into_values().rev() {
+            if has_work(undo, &own)? {
+                steps = own;
+                break;
+            }
+            later.extend(own.into_iter().filter(is_lost));
+        }
+        passed = calls(undo, &later)?;
     }
     let Some(first) = steps.first() else {
         let why = match passed.first() {
@@ -128,7 +141,68 @@ fn last(undo: &Undo<'_>) -> Result<Target, ToolError> {
         );
         return Err(nothing("undo", &why));
     }
-    Ok(Target { passed, ..of_calls(undo, steps)? })
+    let mut target = Target { passed, ..of_calls(undo, steps)? };
+    target.left_out = left_out(undo, &target, EventQuery::default())?;
+    Ok(target)
+}
+
+/// Whether an undo of these changes of a call would do something that anybody could notice.
+fn has_work(undo: &Undo<'_>, changes: &[KeptChange]) -> Result<bool, ToolError> {
+    let repositories = Repositories::of(undo.disk, changes.iter().map(|change| change.name.as_str()));
+    for change in changes.iter().filter(|change| !is_lost(change)) {
+        // Objects that were made stay.
+        let is_made = matches!(change.before, Held::Absent | Held::Folder { .. });
+        let is_object = matches!(repositories.part(&change.name), Part::Object(_));
+        if !(is_object && is_made || repository::is_note(undo, change)?) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// How many events are looked through for calls of which nothing is recorded.
+const MOST_EVENTS: usize = 2_000;
+
+/// Calls since the first one of the target that have changed only what is not recorded, of sessions that have changed something
+/// in this workspace.
+fn left_out(undo: &Undo<'_>, target: &Target, query: EventQuery) -> Result<Vec<Call>, ToolError> {
+    let since_ms = target.steps.iter().map(|step| step.at_ms).min();
+    let query = EventQuery { since_ms, limit: Some(MOST_EVENTS), is_newest: true, ..query };
+    let mut all = Vec::new();
+    let mut sessions: HashMap<String, bool> = HashMap::new();
+    for logged in undo.store.events(&query)? {
+        let event = &logged.event;
+        let (EventKind::CallFinished { metadata, .. }, Some(call)) = (&event.kind, &event.call) else {
+            continue;
+        };
+        if metadata.not_undone.is_empty() || target.calls.iter().any(|known| known.call == *call) {
+            continue;
+        }
+        let of_call = ChangeQuery { call: Some(call.clone()), ..undo.query() };
+        if !undo.store.changes(&of_call)?.is_empty() {
+            continue;
+        }
+        let is_here = match sessions.get(&event.session) {
+            Some(is_here) => *is_here,
+            None => {
+                let of_session =
+                    ChangeQuery { session: Some(event.session.clone()), is_last: true, ..undo.query() };
+                let is_here = !undo.store.changes(&of_session)?.is_empty();
+                sessions.insert(event.session.clone(), is_here);
+                is_here
+            }
+        };
+        if is_here {
+            all.push(Call {
+                call: call.clone(),
+                session: event.session.clone(),
+                at_ms: event.at_ms,
+                tool: tool(undo, call)?,
+                not_undone: metadata.not_undone.clone(),
+            });
+        }
+    }
+    Ok(all)
 }
 
 /// A folder that is older counts as made with the first change in it: some filesystems copy it then.
@@ -179,6 +253,19 @@ fn unknown(undo: &Undo<'_>, what: &str) -> Result<ToolError, ToolError> {
         Ok(!undo.store.events(&EventQuery { limit: Some(1), ..query })?.is_empty())
     };
     let of_call = EventQuery { call: Some(what.to_owned()), ..EventQuery::default() };
+    let ends = undo.store.events(&of_call)?.into_iter().filter_map(|logged| match logged.event.kind {
+        EventKind::CallFinished { metadata, .. } => Some(metadata.not_undone),
+        _ => None,
+    });
+    let not_undone: Vec<String> = ends.flatten().map(|name| format!("`{name}`")).collect();
+    if !not_undone.is_empty() {
+        let message = format!(
+            "there is nothing to undo: what `{what}` has changed in {} stays as it is, because undo does not cover it, and no \
+             other change of it is kept",
+            not_undone.join(", ")
+        );
+        return Ok(ToolError::new(Code::NoChange, message));
+    }
     let of_session = EventQuery { session: Some(what.to_owned()), ..EventQuery::default() };
     let message = if is_in_log(of_call)? || is_in_log(of_session)? {
         format!(
@@ -224,17 +311,28 @@ fn redo(undo: &Undo<'_>, what: &str, changes: Vec<KeptChange>) -> Result<Target,
     let oldest = undone.iter().filter_map(|change| change.undone_by).min().unwrap_or_default();
     let after = Some(oldest.saturating_sub(1));
     let undos = undo.store.changes(&ChangeQuery { is_undo: Some(true), after, ..undo.query() })?;
-    let mut undone_by: HashMap<(u64, &str), Vec<(u64, u64)>> = HashMap::new();
+    let mut undone_by: HashMap<(u64, &str), Vec<&KeptChange>> = HashMap::new();
     for one in &undone {
-        let by = one.undone_by.unwrap_or_default();
-        undone_by.entry((by, &one.name)).or_default().push((one.set, one.number));
+        undone_by.entry((one.undone_by.unwrap_or_default(), &one.name)).or_default().push(one);
     }
+    let sets: BTreeSet<u64> = undone.iter().filter_map(|one| one.undone_by).collect();
     let mut redone: BTreeMap<String, Vec<(u64, u64)>> = BTreeMap::new();
     let mut steps = Vec::new();
-    for step in undos {
-        if let Some(of) = undone_by.get(&(step.set, step.name.as_str())) {
-            redone.entry(step.name.clone()).or_default().extend(of);
-            steps.push(step);
+    for step in undos.into_iter().filter(|step| sets.contains(&step.set)) {
+        let Some(of) = undone_by.get(&(step.set, step.name.as_str())) else {
+            // A folder that was made only because something in it came back.
+            if step.takes == Takes::default() && step.undone_by.is_none() {
+                steps.push(step);
+            }
+            continue;
+        };
+        let ids: Vec<(u64, u64)> = of.iter().map(|one| (one.set, one.number)).collect();
+        // What was taken back together with changes of other calls comes again call by call.
+        let is_all = step.takes.undone.iter().all(|taken| ids.contains(taken));
+        redone.entry(step.name.clone()).or_default().extend(ids);
+        match is_all {
+            true => steps.push(step),
+            false => steps.extend(of.iter().map(|one| forwards(one))),
         }
     }
     if steps.is_empty() {
@@ -242,6 +340,16 @@ fn redo(undo: &Undo<'_>, what: &str, changes: Vec<KeptChange>) -> Result<Target,
     }
     steps.reverse();
     Ok(Target::new(calls(undo, &undone)?, steps, redone))
+}
+
+/// A change as one that is to be taken back so that it holds again. Of several, the first one comes first.
+fn forwards(change: &KeptChange) -> KeptChange {
+    KeptChange {
+        before: change.after.clone(),
+        after: change.before.clone(),
+        touched_us: u64::MAX - change.touched_us,
+        ..change.clone()
+    }
 }
 
 fn of_calls(undo: &Undo<'_>, mut steps: Vec<KeptChange>) -> Result<Target, ToolError> {

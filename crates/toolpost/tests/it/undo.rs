@@ -3,12 +3,14 @@
 mod asking;
 mod beside;
 mod copies;
+mod folders;
 mod git;
 mod large;
 mod limits;
 mod links;
 mod overlap;
 mod sequences;
+mod uncovered;
 
 use crate::{Home, Ran};
 use serde_json::{Value, json};

@@ -57,16 +57,19 @@ impl Journaled {
         let (name, before) = look(workspace, path, &kind)?;
         if matches!(before, Before::Absent) {
             for folder in missing_above(workspace, &name) {
-                self.tell(folder, PendingKind::CreateFolder, Before::Absent, None)?;
+                self.tell(folder, PendingKind::CreateFolder, Before::Absent, (None, None))?;
             }
         }
         match &kind {
             PendingKind::Rename { to } => {
                 let to = WorkspacePath::new(to.clone());
-                self.tell(name, kind, before, content.clone())?;
+                self.tell(name, kind, before, (content.clone(), None))?;
                 self.before(workspace, &to, PendingKind::Write, content)
             }
-            _ => self.tell(name, kind, before, content),
+            PendingKind::Write if matches!(before, Before::Absent) => {
+                self.tell(name, kind, before, (content, workspace.mode_of_new_files()))
+            }
+            _ => self.tell(name, kind, before, (content, None)),
         }
     }
 
@@ -75,7 +78,7 @@ impl Journaled {
         name: String,
         kind: PendingKind,
         before: Before,
-        content: Option<Arc<[u8]>>,
+        (content, new_mode): (Option<Arc<[u8]>>, Option<u32>),
     ) -> Result<(), ToolError> {
         if self.told.lock().unwrap_or_else(PoisonError::into_inner).contains(&name) {
             return Ok(());
@@ -88,7 +91,7 @@ impl Journaled {
             too_large.push((name.clone(), file.stat.size));
         }
         let (session, call) = (self.session.clone(), self.call.clone());
-        self.journal.before(Pending { session, call, name, kind, before, content })?;
+        self.journal.before(Pending { session, call, name, kind, before, content, new_mode })?;
         // Only now: whoever waits from here on waits for this too.
         *self.is_pending.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(told);
@@ -255,7 +258,7 @@ mod tests {
     }
 
     fn tell(journaled: &Journaled) -> Result<(), ToolError> {
-        journaled.tell("a".to_owned(), PendingKind::Remove, Before::Absent, None)
+        journaled.tell("a".to_owned(), PendingKind::Remove, Before::Absent, (None, None))
     }
 
     #[test]

@@ -106,6 +106,9 @@ pub(super) struct Seen {
     foreign: HashSet<Vec<u8>>,
     /// Paths at which the command has replaced what somebody else had changed: what it has left holds both.
     mixed: HashSet<Vec<u8>>,
+    /// Paths from which the command has moved something away. What was below them it has taken along, also where it has made a
+    /// folder of the same name since.
+    emptied: HashSet<Vec<u8>>,
     /// Whether the kernel had more to report than it could.
     has_missed: bool,
     /// Whether anything came from where nothing is recorded.
@@ -225,7 +228,9 @@ impl Seen {
     pub(super) fn moved(&mut self, source: &[u8], target: &[u8], exchanges: bool) {
         let (from_source, from_target) = (self.take(source), self.take(target));
         self.put(from_source, source, target);
+        self.emptied.insert(source.to_vec());
         if exchanges {
+            self.emptied.insert(target.to_vec());
             self.put(from_target, target, source);
         } else {
             self.removed(source.to_vec());
@@ -330,7 +335,8 @@ impl Seen {
     /// Whether the command has removed or moved a folder above this path.
     fn is_below_removed(&self, path: &[u8]) -> bool {
         let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
-        ends.into_iter().any(|end| self.placed.contains_key(&path[..end]))
+        ends.into_iter()
+            .any(|end| self.placed.contains_key(&path[..end]) || self.emptied.contains(&path[..end]))
     }
 
     /// Whether what is at this path came from where nothing is recorded.

@@ -19,6 +19,8 @@ pub(super) struct World {
     pub(super) names: HashMap<String, String>,
     /// Spellings that are links to the file.
     pub(super) links: HashSet<String>,
+    /// Files that have other names too, as hard links.
+    pub(super) linked: HashSet<String>,
     pub(super) files: BTreeMap<String, Existed>,
     /// What the session knows of the files.
     pub(super) known: HashMap<String, Knowledge>,

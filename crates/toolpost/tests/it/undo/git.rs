@@ -296,3 +296,28 @@ fn guarantee_35_generated_histories_stay_whole() {
         }
     }
 }
+
+/// A command that only looked at the repository is not what an undo takes back, and is in nobody's way.
+#[test]
+fn a_command_after_which_git_has_only_noted_times_is_passed_over() {
+    let world = World::repository();
+    world.agent("echo 2 > a.txt");
+    // The file is another one, so that git notes it anew.
+    std::fs::write(world.home.path("repo/copy"), "2\n").unwrap();
+    std::fs::rename(world.home.path("repo/copy"), world.home.path("repo/a.txt")).unwrap();
+    world.git(&["add", "a.txt"]);
+    world.git(&["commit", "-qm", "two"]);
+    std::fs::write(world.home.path("repo/copy"), "2\n").unwrap();
+    std::fs::rename(world.home.path("repo/copy"), world.home.path("repo/a.txt")).unwrap();
+    world.agent("git status; echo 3 > b.txt");
+    world.agent("touch a.txt; git status");
+    let undone = world.works(&["undo"]);
+    assert!(!world.home.path("repo/b.txt").exists(), "{undone}");
+    // What the user has staged since stays, and is no conflict.
+    world.works(&["redo"]);
+    world.write("mine", "m\n");
+    world.git(&["add", "mine"]);
+    world.works(&["undo"]);
+    world.is_sound("noted");
+    assert_eq!(world.git(&["status", "--porcelain"]), "A  mine");
+}

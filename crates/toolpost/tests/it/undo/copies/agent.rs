@@ -42,20 +42,30 @@ fn quoted(name: &[u8]) -> String {
         return format!("./{}", String::from_utf8_lossy(name));
     }
     let escaped = |byte: &u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'/' | b'_' | b'-' | b' ' => (*byte as char).to_string(),
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'/' | b'_' | b'-' | b' ' => {
+            (*byte as char).to_string()
+        }
         other => format!("\\{other:03o}"),
     };
     format!("$'./{}'", name.iter().map(escaped).collect::<String>())
 }
 
-const ODD: [&[u8]; 7] =
-    [b"two words", b"line\nbreak", b"not \xff\xfe utf", b"-dash", b"quote'\"s", b"tab\tbed", b"\xc3\xa4\xcc\x88"];
+const ODD: [&[u8]; 7] = [
+    b"two words",
+    b"line\nbreak",
+    b"not \xff\xfe utf",
+    b"-dash",
+    b"quote'\"s",
+    b"tab\tbed",
+    b"\xc3\xa4\xcc\x88",
+];
 
 /// One line for the shell, of one to three steps.
 pub(super) fn line(random: &mut Random, names: &Names, number: usize) -> String {
     let steps = [1, 1, 2, 3][random.below(4)];
-    let lines: Vec<String> =
-        (0..steps).map(|step| self::step(random, names, &format!("{number}{}", ["", "b", "c"][step]))).collect();
+    let lines: Vec<String> = (0..steps)
+        .map(|step| self::step(random, names, &format!("{number}{}", ["", "b", "c"][step])))
+        .collect();
     lines.join("; ")
 }
 
@@ -105,28 +115,39 @@ fn step(random: &mut Random, names: &Names, id: &str) -> String {
         20 => format!("mkdir tar{id}; tar cf - {folder} {link} | tar xf - -C tar{id}"),
         21 => format!("tar cf all{id}.tar {folder}; rm -rf {folder}; tar xf all{id}.tar"),
         22 => format!("touch -h -d 2001-02-03 {link}; touch -d 2002-02-03 {file}"),
+        23 if slot == 2 => format!("mv {folder} moved{id}; mkdir -p {folder}/new{id}"),
         23 => format!("mv {folder} moved{id}"),
         24 => format!("mv {any} {into}/mv{id}"),
         25 => format!("rm -rf {folder}"),
         26 => format!("rm -f {any}"),
-        27 => format!("chmod {mode} {file} {folder}"),
-        28 => format!("chmod -R {mode} {folder}"),
+        27 => {
+            format!("chmod {mode} {file}; chmod {} {folder}", ["700", "750", "g+w", "go-rx"][random.below(4)])
+        }
+        // What is in a folder that nobody may enter cannot be recorded when it moves.
+        28 => format!("chmod -R {} {folder}", ["u+x", "go-r", "g+w", "go="][random.below(4)]),
         29 => format!("ln {file} {into}/hard{id}"),
+        30 if slot == 2 => format!("ln -s $'odd\\377{id}' {into}/soft{id}"),
         30 => format!("ln -s {second} {into}/soft{id}"),
         31 => format!("ln -sfn to{id} {link}"),
         32 | 33 => format!("sed -i '{change}' {file} {second}"),
         34 => format!("for f in $(ls -d */*.txt *.txt); do sed -i '{change}' $f; done"),
         35 => format!("for i in $(seq {}); do echo $i > {into}/many{id}-$i; done", 20 + random.below(60)),
-        36 => format!("mkdir -p {into}/odd{id}; cd {into}/odd{id} && printf 'odd\\n' > {odd}; cd - > /dev/null"),
+        36 => {
+            format!("mkdir -p {into}/odd{id}; cd {into}/odd{id} && printf 'odd\\n' > {odd}; cd - > /dev/null")
+        }
         37 => format!("mkdir -p e{id}/f/g {into}/e{id}; rmdir {folder}"),
         38 => format!("mv -f {file} {second}"),
         39 => format!("cp {file} {second}"),
         40 => format!("mv {file} swap{id}; mv {second} {file}; mv swap{id} {second}"),
         41 => format!("rm -f {file}; mkdir {file}; echo in > {file}/in"),
         42 => format!("rm -rf {folder}; echo file > {folder}"),
-        43 => format!("echo appended {id} >> {file}; printf 'x' | dd of={second} conv=notrunc seek=3 bs=1 2>/dev/null"),
+        43 => format!(
+            "echo appended {id} >> {file}; printf 'x' | dd of={second} conv=notrunc seek=3 bs=1 2>/dev/null"
+        ),
         44 => format!("mkdir -p node_modules/p; echo {id} > node_modules/p/index.js"),
-        _ => format!("sed '{change}' {file} > tmp{id}; cat tmp{id} > {file}; rm tmp{id}; install -m 755 {second} inst{id}"),
+        _ => format!(
+            "sed '{change}' {file} > tmp{id}; cat tmp{id} > {file}; rm tmp{id}; install -m 755 {second} inst{id}"
+        ),
     }
 }
 

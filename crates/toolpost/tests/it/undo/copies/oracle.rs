@@ -24,6 +24,19 @@ pub(super) enum Want {
     Conflict,
 }
 
+impl Want {
+    /// A few words, for a report.
+    pub(super) fn shown(&self) -> String {
+        match self {
+            Want::Is(thing) => Thing::shown(thing.as_ref()),
+            Want::OneOf(things) => {
+                things.iter().map(|thing| Thing::shown(thing.as_ref())).collect::<Vec<_>>().join(" or ")
+            }
+            Want::Conflict => "a refusal".to_owned(),
+        }
+    }
+}
+
 pub(super) type Wants = BTreeMap<Name, Want>;
 
 impl Change {
@@ -33,11 +46,21 @@ impl Change {
         all.filter(|name| self.before.get(name) != self.after.get(name)).collect()
     }
 
+    /// Names that it has changed and that are not recorded.
+    pub(super) fn not_recorded(&self) -> Vec<&Name> {
+        let is_odd = |name: &&Name| {
+            let things = [self.before.get(name), self.after.get(name)];
+            !is_text(name) || !things.into_iter().flatten().all(has_text)
+        };
+        self.names().into_iter().filter(is_odd).collect()
+    }
+
     /// What every name must be once this change is taken back. `desk` is a folder to merge in.
     pub(super) fn taken_back(&self, now: &Copy, desk: &Path) -> Wants {
         let all = self.before.names.keys().chain(self.after.names.keys()).chain(now.names.keys());
         let all: BTreeSet<&Name> = all.collect();
-        let mut wants: Wants = all.into_iter().map(|name| (name.clone(), self.want(name, now, desk))).collect();
+        let mut wants: Wants =
+            all.into_iter().map(|name| (name.clone(), self.want(name, now, desk))).collect();
         self.keep_folders(now, &mut wants);
         self.miss_folders(now, &mut wants);
         wants
@@ -49,13 +72,27 @@ impl Change {
         if before == after || here == before {
             return Want::Is(here.cloned());
         }
+        if !is_text(name) || ![before, after].into_iter().flatten().all(has_text) {
+            // Not recorded, which the call says.
+            return Want::Is(here.cloned());
+        }
         // Of a file with several names, only the one that was used is restored.
         let is_shared = has_names(&self.before) || has_names(&self.after) || has_names(now);
         if is_shared && before.is_some() {
-            return Want::OneOf(vec![before.cloned(), after.cloned(), here.cloned()]);
+            let mut all = vec![before.cloned(), after.cloned(), here.cloned()];
+            if let (Some(before), Some(after), Some(here)) = (before, after, here)
+                && let Want::Is(merged) = three(before, after, here, desk)
+            {
+                all.push(merged);
+            }
+            return Want::OneOf(all);
         }
         if after == here {
             return Want::Is(before.cloned());
+        }
+        if name == b".git/COMMIT_EDITMSG" {
+            // Git only shows it.
+            return Want::OneOf(vec![here.cloned()]);
         }
         if is_git(name) {
             return Want::Conflict;
@@ -65,7 +102,9 @@ impl Change {
             (Some(before), None, Some(here)) if before.is_folder() && here.is_folder() => {
                 Want::OneOf(vec![Some(before.clone()), Some(here.clone())])
             }
-            (Some(before), None, Some(here)) if before.bytes().is_some() && before.bytes() == here.bytes() => {
+            (Some(before), None, Some(here))
+                if before.bytes().is_some() && before.bytes() == here.bytes() =>
+            {
                 Want::OneOf(vec![Some(here.clone())])
             }
             (None, Some(after), Some(here)) if after.is_folder() && here.is_folder() => {
@@ -118,6 +157,14 @@ impl Change {
     }
 }
 
+fn is_text(name: &[u8]) -> bool {
+    std::str::from_utf8(name).is_ok()
+}
+
+fn has_text(thing: &Thing) -> bool {
+    !matches!(thing, Thing::Link { target } if !is_text(target))
+}
+
 fn above(name: &[u8]) -> impl Iterator<Item = Name> {
     std::iter::successors(parent(name).map(<[u8]>::to_vec), |name| parent(name).map(<[u8]>::to_vec))
 }
@@ -160,7 +207,8 @@ fn three(before: &Thing, after: &Thing, here: &Thing, desk: &Path) -> Want {
         return Want::OneOf(vec![Some(content.with_mode(mode))]);
     };
     let content = content.with_mode(mode);
-    let is_merged = [before, after].iter().all(|thing| thing.bytes() != here.bytes()) && before.bytes() != after.bytes();
+    let is_merged =
+        [before, after].iter().all(|thing| thing.bytes() != here.bytes()) && before.bytes() != after.bytes();
     if is_merged && ![before, after, here].into_iter().all(is_text) {
         return Want::OneOf(vec![Some(content)]);
     }

@@ -29,9 +29,11 @@ pub(super) fn change(random: &mut Random, root: &Path, names: &Names, near: &[Na
         0..=5 => {
             // A line that the agent leaves alone, or else any line.
             let Ok(text) = std::fs::read(at(&file)) else { return String::new() };
-            let mut lines: Vec<Vec<u8>> = text.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+            let mut lines: Vec<Vec<u8>> =
+                text.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
             let own = format!("line {:02} ", random.below(3) * 10 + 7);
-            let own = lines.iter().position(|line| line.windows(own.len()).any(|part| part == own.as_bytes()));
+            let own =
+                lines.iter().position(|line| line.windows(own.len()).any(|part| part == own.as_bytes()));
             let is_own = random.below(4) > 0;
             match own.filter(|_| is_own) {
                 Some(line) => {
