@@ -8,12 +8,12 @@ use super::roots::{Failure, Resolved, Roots, steady};
 use super::staging::Noted;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, Stat, linkat, openat, renameat, renameat_with,
+    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, Stat, linkat, open, openat, renameat, renameat_with,
     unlinkat,
 };
 use rustix::io::Errno;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use toolpost_core::ToolError;
@@ -206,7 +206,9 @@ pub(super) fn is_temporary(name: &str) -> bool {
 pub(super) fn usual_mode() -> Option<u32> {
     static MASK: OnceLock<Option<u32>> = OnceLock::new();
     let mask = MASK.get_or_init(|| {
-        let status = std::fs::read_to_string("/proc/self/status").ok()?;
+        let handle = open("/proc/self/status", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
+        let mut status = String::new();
+        std::fs::File::from(handle).read_to_string(&mut status).ok()?;
         let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
         u32::from_str_radix(mask.trim(), 8).ok()
     });

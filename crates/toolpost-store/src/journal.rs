@@ -6,7 +6,7 @@ mod spool;
 pub use spool::ReadSpool;
 
 use crate::files::hash;
-use call::{OpenCall, content_of, held};
+use call::{New, OpenCall, content_of, held};
 use spool::Spools;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -157,7 +157,7 @@ impl Shared {
             &change.kind,
             &new.before,
             new.contents.first(),
-            (planned.as_ref(), change.new_mode),
+            New { content: planned.as_ref(), mode: change.new_mode },
         );
         drop(calls);
         new.contents.extend(planned.map(|(hash, bytes)| (hash, bytes.into())));

@@ -107,6 +107,15 @@ impl Change {
     }
 }
 
+/// What a change is to leave.
+#[derive(Clone, Copy)]
+pub(super) struct New<'a> {
+    /// The new content with its SHA-256, where it is known.
+    pub(super) content: Option<&'a (String, Arc<[u8]>)>,
+    /// The mode that a new file is expected to get.
+    pub(super) mode: Option<u32>,
+}
+
 /// A call that has not ended.
 #[derive(Default)]
 pub(super) struct OpenCall {
@@ -125,8 +134,9 @@ impl OpenCall {
         kind: &PendingKind,
         before: &Held,
         old: Option<&(String, Spliced)>,
-        (content, new_mode): (Option<&(String, Arc<[u8]>)>, Option<u32>),
+        new: New<'_>,
     ) -> Held {
+        let New { content, mode: new_mode } = new;
         let mode = |of: &Held| match of {
             Held::File { mode, .. } => *mode,
             _ => None,
