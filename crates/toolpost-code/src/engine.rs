@@ -1,8 +1,10 @@
 //! The index of one tree: kept between runs, brought up to date by comparing stamps, usable while it is being made.
 
 mod form;
+mod ranked;
 mod saved;
 mod source;
+mod unread;
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -17,6 +19,7 @@ use crate::postings::Occurrences;
 use crate::resolve::{Memo, Query};
 use crate::world::{ContentHash, FileId, Loader, Stamp, World};
 use source::Source;
+use unread::Unread;
 
 pub use form::Found;
 
@@ -65,9 +68,17 @@ pub struct Engine {
     source: Arc<Source>,
     name: String,
     state: RwLock<State>,
+    /// What files in other languages have. Locked for itself, so that it can be asked during a question.
+    unread: RwLock<Unread>,
+    /// The ranking without a focus, and the state of the files that it is of.
+    ranked: Mutex<Option<ranked::StoredRanking>>,
     is_complete: AtomicBool,
     /// Only one refresh at a time.
     refresh: Mutex<()>,
+}
+
+fn unread_key(name: &str) -> String {
+    format!("unread-{name}")
 }
 
 struct State {
@@ -106,10 +117,13 @@ impl Engine {
             unsaved: 0,
             too_large: Vec::new(),
         };
+        let unread = source.cache.get(&unread_key(name)).and_then(|bytes| Unread::read(&bytes).ok());
         Engine {
             source,
             name: name.to_owned(),
             state: RwLock::new(state),
+            unread: RwLock::new(unread.unwrap_or_default()),
+            ranked: Mutex::default(),
             is_complete: AtomicBool::new(false),
             refresh: Mutex::new(()),
         }
@@ -124,7 +138,27 @@ impl Engine {
     /// The files of known languages that are too large to be understood, by path.
     #[must_use]
     pub fn too_large(&self) -> Vec<String> {
-        self.state.read().unwrap_or_else(PoisonError::into_inner).too_large.clone()
+        let mut names = self.read().too_large.clone();
+        names.extend(self.read_unread().too_large.iter().cloned());
+        names
+    }
+
+    /// The files in languages that are not read in which one of some names occurs as a word, by path in order.
+    #[must_use]
+    pub fn unread_with(&self, names: &[String]) -> Vec<String> {
+        self.read_unread().with(names).into_iter().map(str::to_owned).collect()
+    }
+
+    /// The files of programming languages that are not read, and the language of each, by path in order.
+    #[must_use]
+    pub fn unread_code(&self) -> Vec<(String, &'static str)> {
+        self.read_unread().code().map(|(path, language)| (path.to_owned(), language)).collect()
+    }
+
+    /// Whether there are more files in languages that are not read than are looked at.
+    #[must_use]
+    pub fn is_unread_cut(&self) -> bool {
+        self.read_unread().is_cut
     }
 
     /// Asks something of the index as it is. Questions wait for each other no longer than a change takes to be put in.
@@ -159,6 +193,7 @@ impl Engine {
         let mut manifests = Vec::new();
         let mut changed = Vec::new();
         let mut too_large = Vec::new();
+        let mut others = Vec::new();
         let gone: Vec<String> = {
             let state = self.read();
             let mut present = vec![false; state.world.records.len()];
@@ -166,7 +201,10 @@ impl Engine {
                 if self.source.is_manifest(path) {
                     manifests.push((path.clone(), *stamp));
                 }
-                let Some(language) = languages::of_path(&self.source.languages, path) else { continue };
+                let Some(language) = languages::of_path(&self.source.languages, path) else {
+                    others.extend(crate::unread::sort_of(path).map(|sort| (path.clone(), sort, *stamp)));
+                    continue;
+                };
                 if stamp.size > source::LARGEST {
                     too_large.push(path.clone());
                     continue;
@@ -191,12 +229,15 @@ impl Engine {
         manifests.sort_unstable_by(|one: &(String, Stamp), other| one.0.cmp(&other.0));
         self.refresh_manifests(manifests);
         self.take_in(&gone, changed, &mut refreshed, progress);
+        self.refresh_unread(others);
         {
             let mut state = self.write();
             refreshed.too_large = too_large.len();
             state.too_large = too_large;
         }
         self.is_complete.store(true, Ordering::Release);
+        // Facts are written down before the index that counts on them.
+        self.source.cache.flush();
         self.save_if_worth();
         Ok(refreshed)
     }
@@ -216,6 +257,19 @@ impl Engine {
         refreshed.files = changed.len();
         self.take_in(&gone, changed, &mut refreshed, &|_| {});
         refreshed
+    }
+
+    /// Reads files in other languages that changed.
+    fn refresh_unread(&self, swept: Vec<unread::SweptFile>) {
+        let changed = self.write_unread().compare(swept);
+        let read = unread::read_all(&self.source.files, changed);
+        let mut unread = self.write_unread();
+        unread.put(read);
+        let bytes = unread.take_unsaved();
+        drop(unread);
+        if let Some(bytes) = bytes {
+            self.source.cache.put(&unread_key(&self.name), &bytes);
+        }
     }
 
     /// Reads the manifests that changed.
@@ -364,6 +418,14 @@ impl Engine {
 
     fn write(&self) -> RwLockWriteGuard<'_, State> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read_unread(&self) -> RwLockReadGuard<'_, Unread> {
+        self.unread.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write_unread(&self) -> RwLockWriteGuard<'_, Unread> {
+        self.unread.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn save_if_worth(&self) {

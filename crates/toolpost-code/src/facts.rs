@@ -412,6 +412,8 @@ pub struct Facts {
     pub bits: u32,
     /// Whether the parser met errors.
     pub has_errors: bool,
+    /// The line of the first of them, from 1; 0 if there are none.
+    pub error_line: u32,
     /// Texts, one after another.
     pub(crate) text: String,
     /// Where each text ends.

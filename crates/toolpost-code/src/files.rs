@@ -34,6 +34,15 @@ pub trait Cache: Send + Sync {
 
     /// Keeps bytes under a name. Failing to is no error.
     fn put(&self, key: &str, bytes: &[u8]);
+
+    /// Keeps bytes of which there are many, never others under the same name. They may wait for others until
+    /// [`Cache::flush`], and can be got from then on, by this process at once.
+    fn gather(&self, key: &str, bytes: &[u8]) {
+        self.put(key, bytes);
+    }
+
+    /// Writes down what was gathered.
+    fn flush(&self) {}
 }
 
 /// A cache that keeps nothing.

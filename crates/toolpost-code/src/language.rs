@@ -112,6 +112,16 @@ pub trait Project: Send + Sync {
         true
     }
 
+    /// Whether an import can lead to itself, as in `use a::a`, where what it brings in is what the name means outside.
+    fn may_import_itself(&self) -> bool {
+        true
+    }
+
+    /// Whether several definitions of one symbol are alternatives, of which a build has one: each is a use of the others.
+    fn has_alternatives(&self) -> bool {
+        false
+    }
+
     /// Whether the declarations of the other members of a family count as uses of one of them.
     fn counts_family_declarations(&self) -> bool {
         false
@@ -125,6 +135,12 @@ pub trait Project: Send + Sync {
     /// What a call gives, where the general rules do not say.
     fn call(&self, _query: &Query<'_>, _callee: Type, _arguments: &[Type]) -> Option<Type> {
         None
+    }
+
+    /// What a call gives where the function says that it gives the type that it is called on: `callee` is the expression
+    /// that is called, `plain` what the function gives of the type that it is declared in.
+    fn rebound(&self, _query: &Query<'_>, _file: FileId, _callee: u32, plain: Type) -> Type {
+        plain
     }
 
     /// What indexing, iterating, awaiting and so on give, where the general rules do not say.

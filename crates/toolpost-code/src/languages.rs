@@ -67,8 +67,10 @@ pub(crate) fn extract_with(
             if extracted.is_err() {
                 builder = Builder::new(source);
             }
-            let has_errors = extracted.is_err() || has_errors(language, tree.root_node());
-            builder.facts_mut().has_errors = has_errors;
+            let error_line = first_error(language, tree.root_node());
+            let has_errors = extracted.is_err() || error_line.is_some();
+            let facts = builder.facts_mut();
+            (facts.has_errors, facts.error_line) = (has_errors, error_line.unwrap_or(0));
             if has_errors {
                 keep_loose(tree.root_node(), &mut builder);
             }
@@ -81,22 +83,24 @@ pub(crate) fn extract_with(
     builder.finish()
 }
 
-/// Whether there are errors in a tree that are errors in the language as well.
-fn has_errors(language: &dyn Language, root: Node<'_>) -> bool {
+/// The line of the first error in a tree that is an error in the language as well.
+pub(crate) fn first_error(language: &dyn Language, root: Node<'_>) -> Option<u32> {
     let mut open = vec![root];
+    let mut first = None;
     while let Some(node) = open.pop() {
         if !node.has_error() {
             continue;
         }
         if node.is_error() || node.is_missing() {
             if !language.is_valid(node) {
-                return true;
+                let line = node.start_position().row as u32 + 1;
+                first = Some(first.map_or(line, |known: u32| known.min(line)));
             }
             continue;
         }
         open.extend(node.children(&mut node.walk()));
     }
-    false
+    first
 }
 
 /// Records every identifier that an extractor has passed over because of errors around it: nothing is known of it, but

@@ -15,6 +15,7 @@ pub mod parses;
 pub mod postings;
 pub mod resolve;
 pub mod syntax;
+pub mod unread;
 pub mod world;
 
 mod paths;

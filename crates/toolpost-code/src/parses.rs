@@ -91,22 +91,7 @@ fn of_language(language: &dyn Language, path: &str, source: &[u8]) -> Parsed {
 
 /// The line of the first error in a tree that is one in the language as well.
 fn first_error(language: &dyn Language, root: Node<'_>) -> Option<usize> {
-    let mut open = vec![root];
-    let mut first = None;
-    while let Some(node) = open.pop() {
-        if !node.has_error() {
-            continue;
-        }
-        if node.is_error() || node.is_missing() {
-            if !language.is_valid(node) {
-                let row = node.start_position().row + 1;
-                first = Some(first.map_or(row, |known: usize| known.min(row)));
-            }
-            continue;
-        }
-        open.extend(node.children(&mut node.walk()));
-    }
-    first
+    languages::first_error(language, root).map(|line| line as usize)
 }
 
 #[cfg(test)]

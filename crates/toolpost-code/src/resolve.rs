@@ -267,7 +267,7 @@ impl<'a> Query<'a> {
                 _ => false,
             });
         let found = self.suiting(self.through(written), space);
-        if found.is_empty() && only_imports {
+        if found.is_empty() && only_imports && self.project(place.file).may_import_itself() {
             // An import of its own name, `use a::a`, leads to itself; the outer meaning is left.
             return self
                 .suiting(self.through(self.project(place.file).outer(self, place, name, space)), space);

@@ -14,6 +14,9 @@ use tree_sitter::Tree;
 use crate::facts::Builder;
 use crate::language::{Language, Layout, Project};
 
+/// How the names of files end that are read.
+const ENDINGS: &[&str] = &["ts", "tsx", "mts", "cts", "js", "jsx", "mjs", "cjs"];
+
 /// The language.
 pub(crate) struct TypeScript;
 
@@ -23,7 +26,7 @@ impl Language for TypeScript {
     }
 
     fn extensions(&self) -> &'static [&'static str] {
-        &["ts", "tsx", "mts", "cts", "js", "jsx", "mjs", "cjs"]
+        ENDINGS
     }
 
     fn grammar(&self, path: &str) -> tree_sitter::Language {

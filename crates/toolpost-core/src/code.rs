@@ -48,6 +48,12 @@ pub trait CodeEngine: Send + Sync {
     /// Every place that refers to a symbol.
     fn references(&self, inquiry: &Inquiry<'_>, target: &Target) -> Result<References, ToolError>;
 
+    /// What should be said first: that much of the code at or below a path is in languages that are not read, and which.
+    /// As of the last question.
+    fn unread(&self, _path: &str) -> Option<String> {
+        None
+    }
+
     /// Files of code, and folders, that no answer has because the policy of the workspace keeps them from everybody, as
     /// of the last question. Tools count them and name none.
     fn held_back(&self) -> Vec<String> {

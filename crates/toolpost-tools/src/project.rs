@@ -13,6 +13,8 @@ mod report;
 mod tree;
 mod values;
 
+pub(crate) use measured::is_test;
+
 mod commits;
 mod configured;
 mod measured;

@@ -10,6 +10,7 @@ mod ignored;
 mod links;
 mod patterns;
 mod target;
+mod unread;
 mod words;
 
 use cache::DiskCache;
@@ -24,9 +25,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use toolpost_code::answers::place::{byte_of, column_of};
 use toolpost_code::answers::ranking::Focus;
+use toolpost_code::answers::search::SearchFilter;
 use toolpost_code::answers::symbol::{Symbol as Known, documentation};
 use toolpost_code::engine::Engine;
-use toolpost_code::facts::{Name, Role};
+use toolpost_code::facts::{Kind, Name, Role};
 use toolpost_code::files::{Cache, NoCache};
 use toolpost_code::resolve::{Confidence as Found, DefId, Entity, Query};
 use toolpost_code::world::FileId;
@@ -89,7 +91,8 @@ impl WorkspaceEngine {
             query.end_at(Instant::now() + left.min(LONGEST_SEARCH));
             let sources = Sources::new(Arc::clone(&self.files));
             let (lacks, notes) = (RefCell::default(), RefCell::default());
-            let asked = Asked { query, inquiry, sources, large: &large, lacks, notes };
+            let engine = freshness.engine();
+            let asked = Asked { query, engine, inquiry, sources, large: &large, lacks, notes };
             let answer = question(&asked)?;
             Ok::<_, ToolError>((answer, asked.lacks.into_inner(), asked.notes.into_inner()))
         })?;
@@ -105,6 +108,7 @@ impl WorkspaceEngine {
 /// One question to one state of the index.
 struct Asked<'a, 'w> {
     query: &'a Query<'w>,
+    engine: &'a Engine,
     inquiry: &'a Inquiry<'a>,
     sources: Sources,
     /// Files that are too large to be indexed.
@@ -134,17 +138,29 @@ impl Asked<'_, '_> {
     /// The file of a name; an error where the index has none.
     fn file(&self, name: &str) -> Result<FileId, ToolError> {
         self.query.world.file(name).ok_or_else(|| {
-            let known: Vec<&str> = toolpost_code::languages::all().iter().map(|one| one.name()).collect();
-            let message = match self.large.iter().any(|large| large == name) {
-                true => format!("`{name}` is too large to be indexed; search its text instead"),
-                false => format!(
-                    "`{name}` is not in the index, which has files in {} of at most 4 MB that git does not \
-                     ignore; search its text instead",
-                    known.join(", ")
+            let language = toolpost_code::unread::sort_of(name).and_then(toolpost_code::unread::Sort::language);
+            let read = unread::read_languages();
+            let message = match (self.large.iter().any(|large| large == name), language) {
+                (true, _) => format!("`{name}` is too large to be indexed; search its text instead"),
+                (false, Some(language)) => {
+                    format!("`{name}` is in {language}, which is not read; read are {read}; search its text instead")
+                }
+                (false, None) => format!(
+                    "`{name}` is not in the index, which has files in {read} of at most 4 MB that git does not \
+                     ignore; search its text instead"
                 ),
             };
             ToolError::new(Code::NoMatch, message).with("path", name)
         })
+    }
+
+    /// Whether a definition cannot be used in any other file.
+    fn is_of_file(&self, def: DefId) -> bool {
+        let part = self.query.def(def).map(|(_, def)| def.kind);
+        // A call names the parameters of Python.
+        let is_part = matches!(part, Some(Kind::Parameter | Kind::TypeParameter))
+            && self.query.world.language(def.file).name() != "python";
+        is_part || self.query.is_local(def)
     }
 
     fn symbol(&self, def: DefId) -> Option<Symbol> {
@@ -236,33 +252,43 @@ impl CodeEngine for WorkspaceEngine {
         self.ask(inquiry, |asked| {
             asked.lacks_broken(&query.path);
             asked.lacks_ignored();
+            if query.language.is_none() {
+                asked.lacks_unread(&query.path);
+            }
             let (container, name) = target::split(&query.text);
-            let hits = asked.query.search(name, (query.limit * 20).clamp(200, MOST_SEARCHED));
+            let may_hold = target::may_hold(asked, &container);
+            let in_file = |file: FileId| {
+                let language = asked.query.world.language(file).name();
+                asked.shows(file, &query.path)
+                    && query.language.as_deref().is_none_or(|wanted| words::is_language(wanted, language))
+                    && may_hold(file)
+            };
+            let is_wanted = |def: DefId| {
+                if container.is_empty() && query.kind.is_none() {
+                    return true;
+                }
+                asked.query.symbol(def).is_some_and(|symbol| {
+                    let kind = kind_of(symbol.kind);
+                    let module = asked.query.module_name(def.file);
+                    query.kind.as_deref().is_none_or(|wanted| words::is_kind(wanted, kind))
+                        && target::is_inside(&symbol.container, &symbol.path, module, &container)
+                })
+            };
+            let wanted = SearchFilter { file: &in_file, def: &is_wanted };
+            let most = (query.limit * 2).clamp(200, MOST_SEARCHED);
+            let hits = asked.query.search_for(name, most, &wanted);
+            if hits.is_cut {
+                asked.lack(
+                    "too many names are like it to look at all of them; give more of the name".to_owned(),
+                );
+            }
             let mut found = Vec::new();
-            for hit in hits {
+            for hit in hits.list {
                 inquiry.ctx.checkpoint()?;
                 if found.len() >= query.limit {
                     break;
                 }
-                if !asked.shows(hit.def.file, &query.path) {
-                    continue;
-                }
-                let Some(symbol) = asked.query.symbol(hit.def) else { continue };
-                let language = asked.query.world.language(hit.def.file).name();
-                let is_wanted = query
-                    .kind
-                    .as_deref()
-                    .is_none_or(|kind| words::is_kind(kind, kind_of(symbol.kind)))
-                    && query.language.as_deref().is_none_or(|wanted| words::is_language(wanted, language))
-                    && target::is_inside(
-                        &symbol.container,
-                        &symbol.path,
-                        asked.query.module_name(hit.def.file),
-                        &container,
-                    );
-                if is_wanted {
-                    found.push(asked.shown(&symbol));
-                }
+                found.extend(asked.symbol(hit.def).filter(|symbol| !is_of_loop(symbol)));
             }
             Ok(found)
         })
@@ -273,6 +299,9 @@ impl CodeEngine for WorkspaceEngine {
         self.ask(inquiry, |asked| {
             asked.lacks_broken(&query.path);
             asked.lacks_ignored();
+            if query.language.is_none() {
+                asked.lacks_unread(&query.path);
+            }
             patterns::find(asked, query)
         })
     }
@@ -281,6 +310,7 @@ impl CodeEngine for WorkspaceEngine {
         self.ask(inquiry, |asked| {
             asked.lacks_broken(&query.path);
             asked.lacks_ignored();
+            asked.lacks_unread(&query.path);
             let file_of = |name: &String| asked.query.world.file(name.trim_start_matches("./"));
             let is_known = |name: &&String| {
                 file_of(name).is_some()
@@ -316,13 +346,13 @@ impl CodeEngine for WorkspaceEngine {
                 most: MOST_RANKED,
             };
             let mut found = Vec::new();
-            for ranked in asked.query.rank(&focus) {
+            for ranked in asked.engine.ranking(asked.query, &focus) {
                 inquiry.ctx.checkpoint()?;
                 if found.len() >= query.limit {
                     break;
                 }
                 if asked.shows(ranked.def.file, &query.path) {
-                    found.extend(asked.symbol(ranked.def));
+                    found.extend(asked.symbol(ranked.def).filter(|symbol| !is_of_loop(symbol)));
                 }
             }
             Ok(found)
@@ -337,6 +367,9 @@ impl CodeEngine for WorkspaceEngine {
                 inquiry.ctx.checkpoint()?;
                 let Some(known) = asked.query.symbol(def) else { continue };
                 asked.lacks_broken_with(std::slice::from_ref(&known.name));
+                if !asked.is_of_file(def) {
+                    asked.lacks_unread_with(std::slice::from_ref(&known.name), ".");
+                }
                 let mut used_by: BTreeMap<&str, u64> = BTreeMap::new();
                 for found in asked.query.references(def).found {
                     let is_declaration = asked.query.declared_by(found.file, found.token).is_some();
@@ -373,6 +406,7 @@ impl CodeEngine for WorkspaceEngine {
         let ((files, edges), coverage) = self.ask(inquiry, |asked| {
             asked.lacks_broken(path);
             asked.lacks_ignored();
+            asked.lacks_unread(path);
             let mut wanted: Vec<FileId> =
                 asked.query.world.files().filter(|file| asked.shows(*file, path)).collect();
             wanted.sort_unstable_by_key(|&file| asked.query.world.path(file));
@@ -407,11 +441,12 @@ impl CodeEngine for WorkspaceEngine {
             let mut symbols: Vec<Symbol> =
                 entities.filter_map(|entity| asked.led_to(file, *entity)).collect();
             if found.entities.contains(&Entity::External) && symbols.is_empty() {
-                asked.lacks_ignored_import(file, &target.symbol);
+                asked.lacks_imported(file, &target.symbol);
                 return Ok(nothing(Some(target.symbol.clone())));
             }
             if symbols.is_empty() {
                 asked.lacks_if_broken(file);
+                asked.lacks_imported(file, &target.symbol);
                 let candidates = asked.candidates(file, token, &target.symbol);
                 let confidence = (!candidates.is_empty()).then_some(Confidence::Possible);
                 return Ok(Resolution { candidates, confidence, ..nothing(None) });
@@ -457,6 +492,11 @@ impl CodeEngine for WorkspaceEngine {
             }
             names.extend(definitions.iter().map(|symbol| symbol.name.clone()));
             asked.lacks_broken_with(&names);
+            let is_local =
+                |(_, entity): &(FileId, Entity)| matches!(entity, Entity::Def(def) if asked.is_of_file(*def));
+            if !meant.iter().all(is_local) {
+                asked.lacks_unread_with(&names, path.unwrap_or("."));
+            }
             let place = |one: &Reference| (one.file.clone(), one.line, one.column, one.confidence);
             references.sort_by_key(place);
             references.dedup_by_key(|one| (one.file.clone(), one.line, one.column));
@@ -467,6 +507,10 @@ impl CodeEngine for WorkspaceEngine {
         let (definitions, references, possible) = found;
         coverage.complete &= possible.is_empty();
         Ok(References { definitions, references, possible, coverage })
+    }
+
+    fn unread(&self, path: &str) -> Option<String> {
+        unread::first_line(self.open.get()?.engine(), path)
     }
 
     fn held_back(&self) -> Vec<String> {
@@ -485,6 +529,13 @@ impl Asked<'_, '_> {
         let same = same.filter(|hit| self.query.may_mean(file, token, hit.def));
         same.filter_map(|hit| self.symbol(hit.def)).take(MOST_CANDIDATES).collect()
     }
+}
+
+/// Whether a symbol is the variable of a loop: it is nothing that people would look for.
+fn is_of_loop(symbol: &Symbol) -> bool {
+    let text = symbol.signature.trim_start();
+    let rest = text.strip_prefix("async ").unwrap_or(text).strip_prefix("for");
+    symbol.kind == "variable" && rest.is_some_and(|rest| rest.starts_with([' ', '(']))
 }
 
 fn quoted(names: &[&String]) -> String {

@@ -36,7 +36,7 @@ fn may_use_files(name: &str, file: &str) -> bool {
         || file == "config.rs"
         // It hands an open file on, and opens none.
         || (name == "toolpost-core" && file == "workspace/journal.rs")
-        || (name == "toolpost" && file == "code_engine/cache.rs")
+        || (name == "toolpost" && matches!(file, "code_engine/cache.rs" | "code_engine/cache/packs.rs"))
         || file.starts_with("config/")
 }
 

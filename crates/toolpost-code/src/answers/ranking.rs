@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::search::is_test;
-use crate::facts::{Facts, Kind, NONE, Role, mark};
+use crate::facts::{Facts, Kind, NONE, Role, ScopeKind, mark};
 use crate::resolve::{Confidence, DefId, Query};
 use crate::world::FileId;
 
@@ -182,10 +182,15 @@ impl Query<'_> {
         let is_local = known.owner == NONE
             && (known.visible != 0 || facts.function_around(known.scope).is_some())
             || facts.text(known.name).is_empty();
+        // The variable of a loop belongs to the loop.
+        let is_variable = matches!(known.kind, Kind::Variable | Kind::Constant);
+        let is_of_block = is_variable
+            && known.owner == NONE
+            && facts.scope(known.scope).is_some_and(|scope| scope.kind == ScopeKind::Block);
         // `import * as name` declares a variable, which is no part of what the file defines.
         let is_imported =
             known.kind == Kind::Variable && facts.imports.iter().any(|import| import.def == def.index);
-        !is_inner && !is_local && !is_imported
+        !is_inner && !is_local && !is_imported && !is_of_block
     }
 
     fn is_private_field(&self, def: DefId) -> bool {

@@ -69,7 +69,7 @@ impl Source {
             return (facts, false);
         }
         let facts = languages::extract_with(parser, self.languages[usize::from(language)], path, bytes);
-        self.cache.put(&key, &encode(&facts));
+        self.cache.gather(&key, &encode(&facts));
         (facts, true)
     }
 }

@@ -4,7 +4,7 @@
 use super::{Base, Def, Export, Expr, Facts, Import, Kind, NONE, Name, Op, Role, Scope, ScopeKind, Token};
 
 /// Raised whenever an extractor or this format changes: facts of other versions are ignored.
-pub(crate) const VERSION: u32 = 9;
+pub(crate) const VERSION: u32 = 10;
 
 const MAGIC: [u8; 4] = *b"tpcf";
 
@@ -156,6 +156,7 @@ pub fn encode(facts: &Facts) -> Vec<u8> {
     writer.index(facts.remark);
     writer.number(u64::from(facts.bits));
     writer.number(u64::from(facts.has_errors));
+    writer.number(u64::from(facts.error_line));
     writer.text(&facts.text);
     ascending(&mut writer, &facts.ends);
     ascending(&mut writer, &facts.lines);
@@ -247,6 +248,7 @@ pub fn decode(bytes: &[u8]) -> Result<Facts, Damaged> {
         remark: reader.index()?,
         bits: reader.small()?,
         has_errors: reader.number()? != 0,
+        error_line: reader.small()?,
         text: reader.text()?.to_owned(),
         ..Facts::default()
     };

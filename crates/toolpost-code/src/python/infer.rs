@@ -4,10 +4,12 @@
 mod calls;
 mod declared;
 mod narrowed;
+mod own_type;
 
 pub(super) use calls::call;
 pub(super) use declared::{decorated, implied, type_parameters};
 pub(super) use narrowed::own_expression;
+pub(super) use own_type::rebound;
 
 use super::own;
 use crate::facts::{Kind, NONE, Name, Op, mark, space};

@@ -140,6 +140,10 @@ impl Project for Packages {
         infer::call(query, callee, arguments)
     }
 
+    fn rebound(&self, query: &Query<'_>, file: FileId, callee: u32, plain: Type) -> Type {
+        infer::rebound(query, file, callee, plain)
+    }
+
     fn step(&self, query: &Query<'_>, step: Step, of: Type) -> Option<Type> {
         infer::step(query, step, of)
     }

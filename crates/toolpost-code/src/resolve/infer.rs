@@ -130,7 +130,8 @@ impl Query<'_> {
             Op::Call => {
                 let callee = self.value_type(file, a);
                 let arguments: Vec<Type> = self.call_arguments(file, callee, facts.list(b));
-                self.call(file, callee, &arguments)
+                let plain = self.call(file, callee, &arguments);
+                self.project(file).rebound(self, file, a, plain)
             }
             Op::New => self.instantiate(self.named_type(file, a)),
             Op::Index => self.step(file, Step::Index, self.value_type(file, a)),

@@ -373,7 +373,8 @@ impl Query<'_> {
                     is_itself || is_field && (meets || sought.shared.contains(&declared))
                 }
             };
-            if !counts {
+            let is_alternative = self.project(file).has_alternatives() && self.canonical(declared) == def;
+            if !counts && !is_alternative {
                 return None;
             }
         }
@@ -551,7 +552,8 @@ impl Query<'_> {
     }
 
     /// Whether a definition cannot be seen outside of its file.
-    fn is_local(&self, def: DefId) -> bool {
+    #[must_use]
+    pub fn is_local(&self, def: DefId) -> bool {
         let Some((facts, known)) = self.def(def) else { return false };
         if known.owner != NONE && !matches!(known.kind, Kind::TypeParameter) {
             return false;

@@ -1,7 +1,9 @@
 //! A Rust file as facts. Items are seen in their whole block, variables from their `let` on; what stands in macros is
 //! read once more as the code it most likely is.
 
+mod alternatives;
 mod express;
+mod format;
 mod item;
 mod macros;
 mod pattern;
@@ -153,6 +155,7 @@ pub(super) fn extract(tree: &Tree, builder: &mut Builder<'_>) {
     });
     let mut extractor = Extractor::new(builder, kinds, *fields);
     extractor.children(tree.root_node(), 0);
+    alternatives::join(builder.facts_mut());
 }
 
 impl Extractor<'_, '_> {

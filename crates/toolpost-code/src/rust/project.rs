@@ -289,6 +289,10 @@ impl Project for Crates {
         matches!(known.kind, Kind::Struct | Kind::Enum | Kind::Union).then(|| Name::of("Self"))
     }
 
+    fn has_alternatives(&self) -> bool {
+        true
+    }
+
     fn counts_family_declarations(&self) -> bool {
         true
     }

@@ -84,6 +84,8 @@ impl Modules {
         let declared = self.ambient(query).modules.get(&Name::of(text));
         match declared.and_then(|all| all.first()) {
             Some(&def) => vec![Entity::Module(Self::namespace(def))],
+            // A file of the tree that is not there: what it hands on is not known.
+            None if is_own_code(text) => Vec::new(),
             None => vec![Entity::External],
         }
     }
@@ -343,6 +345,14 @@ fn is_property(kind: Kind) -> bool {
     matches!(kind, Kind::Field | Kind::Method)
 }
 
+/// Whether the name of a module is that of a file of the tree in a language that is read, by its form.
+fn is_own_code(name: &str) -> bool {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    let ending = last.trim_start_matches('.').rsplit_once('.').map(|(_, ending)| ending);
+    let is_read = |ending| crate::typescript::ENDINGS.contains(&ending);
+    (name.starts_with("./") || name.starts_with("../")) && ending.is_none_or(is_read)
+}
+
 impl Project for Modules {
     fn changed(&mut self, _: FileId, _: &Facts) {
         self.ambient = OnceLock::new();
@@ -380,6 +390,10 @@ impl Project for Modules {
             [Entity::Module(module)] => self.module_member(query, module, name, space::ANY),
             _ => modules,
         }
+    }
+
+    fn may_import_itself(&self) -> bool {
+        false
     }
 
     fn outer(&self, query: &Query<'_>, place: Place, name: Name, space: u8) -> Vec<Entity> {

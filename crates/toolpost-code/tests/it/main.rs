@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
+mod alternatives;
 mod confidence;
 mod dispatch;
 mod engine;

@@ -47,6 +47,146 @@ fn scores_by_how_well_a_name_suits() {
     order("np", &["np", "NewParser", "knapsack"]);
 }
 
+/// Names that a tree has, and what people type for them: dropped, added, replaced and swapped letters.
+const NAMES: &[&str] = &[
+    "Registry",
+    "RegistryBuilder",
+    "Executor",
+    "ExecutorOptions",
+    "Context",
+    "ContextBuilder",
+    "Content",
+    "Contract",
+    "resolve_symbol",
+    "resolve_path",
+    "find_references",
+    "FileStamp",
+    "FileName",
+    "parse_config",
+    "parse_content",
+    "WorkspacePath",
+    "Workspace",
+    "WorkspaceEngine",
+    "Policy",
+    "Police",
+    "Redactor",
+    "Reactor",
+    "write_all",
+    "writer",
+    "Outcome",
+    "Output",
+    "OutputBudget",
+    "Middleware",
+    "MiddlewareChain",
+    "handle_request",
+    "handle_response",
+    "getUserById",
+    "getUserByName",
+    "HttpClient",
+    "HttpServer",
+    "serialize",
+    "deserialize",
+    "Dispatcher",
+    "Dispatch",
+    "SessionStore",
+    "SessionState",
+    "tokenize",
+    "Tokenizer",
+    "Scheduler",
+    "schedule",
+    "connection_pool",
+    "ConnectionPool",
+    "validate",
+    "Validator",
+    "checkpoint",
+    "snapshot",
+    "Subscriber",
+    "Subscription",
+    "iterator",
+    "Iterator",
+    "allocate",
+    "Allocator",
+    "render_template",
+    "renderTemplate",
+    "compile",
+    "Compiler",
+    "configure",
+    "Configuration",
+    "transform",
+    "Transformer",
+    "authenticate",
+    "Authenticator",
+];
+const MISTYPED: [(&str, &str); 40] = [
+    ("Registri", "Registry"),
+    ("Regsitry", "Registry"),
+    ("Executer", "Executor"),
+    ("Exectuor", "Executor"),
+    ("Contxet", "Context"),
+    ("Contex", "Context"),
+    ("Contextt", "Context"),
+    ("resolv_symbol", "resolve_symbol"),
+    ("reslove_symbol", "resolve_symbol"),
+    ("find_refrences", "find_references"),
+    ("find_referances", "find_references"),
+    ("FileStmap", "FileStamp"),
+    ("parse_confg", "parse_config"),
+    ("prase_config", "parse_config"),
+    ("WorkspacPath", "WorkspacePath"),
+    ("Worskpace", "Workspace"),
+    ("Workspce", "Workspace"),
+    ("Polcy", "Policy"),
+    ("Redacter", "Redactor"),
+    ("wirte_all", "write_all"),
+    ("Outcom", "Outcome"),
+    ("Midleware", "Middleware"),
+    ("Middlewear", "Middleware"),
+    ("handel_request", "handle_request"),
+    ("handle_resquest", "handle_request"),
+    ("getUserByID", "getUserById"),
+    ("getUsrById", "getUserById"),
+    ("HttpCleint", "HttpClient"),
+    ("serialise", "serialize"),
+    ("desrialize", "deserialize"),
+    ("Dispacher", "Dispatcher"),
+    ("SesionStore", "SessionStore"),
+    ("Tokeniser", "Tokenizer"),
+    ("Schedular", "Scheduler"),
+    ("conection_pool", "connection_pool"),
+    ("Validater", "Validator"),
+    ("chekpoint", "checkpoint"),
+    ("Subscirber", "Subscriber"),
+    ("renderTemplte", "renderTemplate"),
+    ("Autenticator", "Authenticator"),
+];
+
+#[test]
+fn mistyped_names_are_found_first() {
+    let missed: Vec<(&str, &str)> = MISTYPED
+        .into_iter()
+        .filter_map(|(typed, meant)| {
+            let best = NAMES.iter().max_by_key(|name| (score(typed, name), std::cmp::Reverse(name.len())));
+            best.filter(|best| **best != meant).map(|best| (typed, *best))
+        })
+        .collect();
+    assert_eq!(missed, []);
+    for far in ["zzzzzz", "Registration", "Exec0r", "ab"] {
+        assert!(NAMES.iter().all(|name| score(far, name).is_none_or(|score| score < 400)), "{far}");
+    }
+}
+
+#[test]
+fn what_is_there_as_typed_was_not_mistyped() {
+    let world = fixture::world("//- a.py\ndef parse(): pass\ndef pares(): pass\ndef parser(): pass\n");
+    let query = Query::new(&world, Memo::default());
+    let names = |typed: &str| -> Vec<String> {
+        let hits = query.search(typed, 5);
+        hits.iter().filter_map(|hit| query.symbol(hit.def)).map(|symbol| symbol.name).collect()
+    };
+    assert_eq!(names("parse"), ["parse", "parser"]);
+    assert_eq!(names("pasre"), ["parse"]);
+}
+
 #[test]
 fn finds_definitions() {
     let world = fixture::world(TREE);

@@ -26,6 +26,11 @@ pub trait Select: Send + Sync {
     /// Whether the file or folder of this display name may be seen.
     fn admits(&self, name: &str) -> bool;
 
+    /// Whether the file or folder of this display name is looked at although its name begins with a dot.
+    fn looks_at_dotted(&self, _name: &str) -> bool {
+        false
+    }
+
     /// The ignore files leave out a folder, or a file that is of interest.
     fn left_out(&self, _name: &str) {}
 }

@@ -65,13 +65,16 @@ fn one(sweep: &Sweep<'_>, wanted: &Wanted, buffer: &mut Vec<u8>) -> Result<Optio
             known.rules = wanted.above.below(&folder.absolute, folder.ignore_files(entries));
         }
         for found in entries.drain(..) {
-            if found.name.starts_with('.') || !found.exact {
+            if !found.exact {
                 continue;
             }
             path.truncate(path_prefix);
             path.push_str(&found.name);
             name.truncate(name_prefix);
             name.push_str(&found.name);
+            if found.name.starts_with('.') && !sweep.select.looks_at_dotted(&name) {
+                continue;
+            }
             match found.kind {
                 Kind::Folder => {
                     let verdict = known.rules.judge(&path, true);

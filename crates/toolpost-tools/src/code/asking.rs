@@ -6,7 +6,7 @@ use toolpost_core::code::{CodeEngine, Confidence, Coverage, Inquiry, Symbol, Sym
 use toolpost_core::host::HeldBack;
 use toolpost_core::text::nearest;
 use toolpost_core::workspace::Kind;
-use toolpost_core::{Code, Context, ToolError, WorkspacePath};
+use toolpost_core::{Code, Context, Output, ToolError, WorkspacePath};
 
 /// One question of a call to the engine.
 pub(super) struct Asking {
@@ -14,10 +14,37 @@ pub(super) struct Asking {
     engine: Arc<dyn CodeEngine>,
     held_back: HeldBack,
     judged: Mutex<HashMap<String, bool>>,
+    /// The folder or file that the question is about.
+    path: Mutex<Option<String>>,
 }
 
-/// Runs work with the engine of the session.
+/// Runs work with the engine of the session. Where much of the code is in languages that are not read, the text begins with
+/// that.
 pub(super) async fn ask<T: Send + 'static>(
+    ctx: &Context,
+    work: impl FnOnce(&Asking, &dyn CodeEngine, &Inquiry<'_>) -> Result<Output<T>, ToolError> + Send + 'static,
+) -> Result<Output<T>, ToolError> {
+    ask_in_form(ctx, |asking, engine, inquiry| {
+        let answer = work(asking, engine, inquiry);
+        let Some(unread) = asking.unread() else { return answer };
+        match answer {
+            Ok(mut output) => {
+                output.text = format!("{unread}\n\n{}", output.text);
+                Ok(output)
+            }
+            Err(error) if error.code() == Code::NoMatch => {
+                let begun = ToolError::new(Code::NoMatch, format!("{unread}; {}", error.message()));
+                let details = error.details().iter();
+                Err(details.fold(begun, |error, (key, value)| error.with(key, value.clone())))
+            }
+            Err(error) => Err(error),
+        }
+    })
+    .await
+}
+
+/// The same for a text in a form of its own, which has a place for notes.
+pub(super) async fn ask_in_form<T: Send + 'static>(
     ctx: &Context,
     work: impl FnOnce(&Asking, &dyn CodeEngine, &Inquiry<'_>) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
@@ -29,6 +56,7 @@ pub(super) async fn ask<T: Send + 'static>(
             engine: Arc::clone(&engine),
             held_back: ctx.held_back(),
             judged: Mutex::default(),
+            path: Mutex::default(),
         };
         let shows = |file: &str| asking.shows(file);
         work(&asking, engine.as_ref(), &Inquiry { ctx, shows: &shows })
@@ -70,7 +98,15 @@ impl Asking {
 
     /// The display name of a path; an error with the nearest names where there is nothing.
     pub(super) fn place(&self, path: &WorkspacePath) -> Result<String, ToolError> {
-        Ok(self.ctx.workspace().stat(path)?.name)
+        let name = self.ctx.workspace().stat(path)?.name;
+        *self.path.lock().unwrap_or_else(PoisonError::into_inner) = Some(name.clone());
+        Ok(name)
+    }
+
+    /// That much of the code that the question is about is in languages that are not read.
+    pub(super) fn unread(&self) -> Option<String> {
+        let path = self.path.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.engine.unread(path.as_deref().unwrap_or("."))
     }
 
     /// The display name of a file.

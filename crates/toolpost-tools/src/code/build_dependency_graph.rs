@@ -1,12 +1,13 @@
 //! `build_dependency_graph`: which file, folder or package depends on which, with cycles.
 
-use super::asking::ask;
+use super::asking::ask_in_form;
 use super::graph::{Graph, draw, svg};
 use super::spec;
 use crate::project::packages::Packages;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolpost_core::code::Coverage;
+use toolpost_core::text::tokens;
 use toolpost_core::{Context, Output, Spec, Tool, ToolError, WorkspacePath};
 
 /// Maximum number of nodes in the data, and in a picture.
@@ -31,6 +32,9 @@ pub struct Args {
     #[serde(default)]
     #[schemars(extend("x-toolpost-empty" = "absent", "default" = "file"))]
     level: Level,
+    /// Most tokens to return; the most connected nodes are kept.
+    #[schemars(range(min = 100, max = 100_000))]
+    max_tokens: Option<usize>,
 }
 
 /// How a graph is written.
@@ -84,17 +88,23 @@ impl Tool for BuildDependencyGraph {
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
-        ask(ctx, move |asking, engine, inquiry| {
+        ask_in_form(ctx, move |asking, engine, inquiry| {
             let path = asking.place(&args.path)?;
             let mut found = engine.dependencies(inquiry, &path)?;
             found.files.retain(|file| asking.shows(file));
             found.edges.retain(|(from, to, _)| asking.shows(from) && asking.shows(to));
+            let is_test = |from: &str, _: &str| crate::project::is_test(from);
             let mut graph = match args.level {
-                Level::File => Graph::of(&found.files, &found.edges, str::to_owned),
-                Level::Folder => Graph::of(&found.files, &found.edges, |file| folder_of(file).to_owned()),
+                Level::File => Graph::of(&found.files, &found.edges, str::to_owned, is_test),
+                Level::Folder => {
+                    Graph::of(&found.files, &found.edges, |file| folder_of(file).to_owned(), is_test)
+                }
                 Level::Package => {
                     let packages = Packages::find(&asking.ctx)?;
-                    Graph::of(&found.files, &found.edges, |file| packages.of(file))
+                    let is_for_tests = |from: &str, to: &str| {
+                        is_test(from, to) || packages.is_for_tests(&packages.of(from), &packages.of(to))
+                    };
+                    Graph::of(&found.files, &found.edges, |file| packages.of(file), is_for_tests)
                 }
             };
             let left_out = graph.keep(MOST_NODES);
@@ -105,11 +115,15 @@ impl Tool for BuildDependencyGraph {
             }
             let room = asking.ctx.output_budget().bytes.saturating_sub(ROOM_FOR_NOTE);
             let mut text = written(&shown, args.format);
-            while text.len() > room && shown.nodes.len() > 1 {
+            let is_too_long = |text: &str| {
+                // A token has a byte at least, and seldom more than a few.
+                text.len() > room || args.max_tokens.is_some_and(|most| text.len() > most && tokens(text) > most)
+            };
+            while is_too_long(&text) && shown.nodes.len() > 1 {
                 unshown += shown.keep(shown.nodes.len() * 2 / 3);
                 text = written(&shown, args.format);
             }
-            let mut notes = Vec::new();
+            let mut notes: Vec<String> = asking.unread().into_iter().collect();
             if unshown > 0 {
                 let level = asking.ctx.argument("level").unwrap_or("level");
                 notes.push(format!(

@@ -41,6 +41,9 @@ pub(super) struct Edge {
     pub(super) to: String,
     /// How often.
     pub(super) count: u64,
+    /// Whether only tests, examples and the like depend on it. Such an edge makes no cycle.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) tests: bool,
 }
 
 impl Graph {
@@ -49,20 +52,23 @@ impl Graph {
         files: &[String],
         edges: &[(String, String, u64)],
         node_of: impl Fn(&str) -> String,
+        is_for_tests: impl Fn(&str, &str) -> bool,
     ) -> Graph {
         let mut nodes: BTreeMap<String, usize> = BTreeMap::new();
         for file in files {
             *nodes.entry(node_of(file)).or_default() += 1;
         }
-        let mut counted: BTreeMap<(String, String), u64> = BTreeMap::new();
+        let mut counted: BTreeMap<(String, String), (u64, bool)> = BTreeMap::new();
         for (from, to, count) in edges {
+            let is_for_tests = is_for_tests(from, to);
             let (from, to) = (node_of(from), node_of(to));
             if from != to && nodes.contains_key(&from) && nodes.contains_key(&to) {
-                *counted.entry((from, to)).or_default() += count;
+                let known = counted.entry((from, to)).or_insert((0, true));
+                *known = (known.0 + count, known.1 && is_for_tests);
             }
         }
         let edges: Vec<Edge> =
-            counted.into_iter().map(|((from, to), count)| Edge { from, to, count }).collect();
+            counted.into_iter().map(|((from, to), (count, tests))| Edge { from, to, count, tests }).collect();
         let (mut fan_in, mut fan_out): (HashMap<&str, usize>, HashMap<&str, usize>) = Default::default();
         for edge in &edges {
             *fan_out.entry(&edge.from).or_default() += 1;
@@ -106,14 +112,21 @@ impl Graph {
         self.edges.iter().filter_map(ends).collect()
     }
 
-    /// The component of each node, numbered so that a component depends only on lower ones.
+    /// The same without edges of tests.
+    pub(super) fn indexed_without_tests(&self) -> Vec<(usize, usize)> {
+        let all = self.indexed().into_iter().zip(&self.edges);
+        all.filter(|(_, edge)| !edge.tests).map(|(ends, _)| ends).collect()
+    }
+
+    /// The component of each node without edges of tests, numbered so that a component depends only on lower ones.
     pub(super) fn components(&self) -> Vec<usize> {
-        components(self.nodes.len(), &self.indexed())
+        components(self.nodes.len(), &self.indexed_without_tests())
     }
 }
 
 fn cycles(nodes: &[Node], edges: &[Edge]) -> Vec<Vec<String>> {
-    let graph = Graph { nodes: nodes.to_vec(), edges: edges.to_vec(), cycles: Vec::new() };
+    let edges = edges.iter().filter(|edge| !edge.tests).cloned().collect();
+    let graph = Graph { nodes: nodes.to_vec(), edges, cycles: Vec::new() };
     let mut members: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for (node, component) in nodes.iter().zip(graph.components()) {
         members.entry(component).or_default().push(node.name.clone());
@@ -180,7 +193,9 @@ mod tests {
             edges.iter().flat_map(|(from, to)| [(*from).to_owned(), (*to).to_owned()]).collect();
         let edges: Vec<(String, String, u64)> =
             edges.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned(), 1)).collect();
-        Graph::of(&files.into_iter().collect::<Vec<_>>(), &edges, str::to_owned)
+        Graph::of(&files.into_iter().collect::<Vec<_>>(), &edges, str::to_owned, |from, _| {
+            from.starts_with('t')
+        })
     }
 
     #[test]
@@ -197,6 +212,13 @@ mod tests {
     }
 
     #[test]
+    fn what_only_tests_use_makes_no_cycle() {
+        let graph = graph(&[("a", "t"), ("t", "a")]);
+        assert!(graph.cycles.is_empty());
+        assert_eq!(graph.edges.iter().map(|edge| edge.tests).collect::<Vec<_>>(), [false, true]);
+    }
+
+    #[test]
     fn files_are_gathered_into_folders() {
         let files = ["a/x".to_owned(), "a/y".to_owned(), "b/z".to_owned()];
         let edges = [
@@ -204,8 +226,9 @@ mod tests {
             ("a/x".to_owned(), "b/z".to_owned(), 2),
             ("a/y".to_owned(), "b/z".to_owned(), 1),
         ];
-        let graph = Graph::of(&files, &edges, |file| file.split('/').next().unwrap().to_owned());
-        assert_eq!(graph.edges, [Edge { from: "a".to_owned(), to: "b".to_owned(), count: 3 }]);
+        let first = |file: &str| file.split('/').next().unwrap().to_owned();
+        let graph = Graph::of(&files, &edges, first, |_, _| false);
+        assert_eq!(graph.edges, [Edge { from: "a".to_owned(), to: "b".to_owned(), count: 3, tests: false }]);
         assert_eq!(graph.nodes[0].files, 2);
     }
 
@@ -214,7 +237,7 @@ mod tests {
         let names: Vec<String> = (0..100_000).map(|number| format!("{number:06}")).collect();
         let edges: Vec<(String, String, u64)> =
             names.windows(2).map(|pair| (pair[0].clone(), pair[1].clone(), 1)).collect();
-        let mut graph = Graph::of(&names, &edges, str::to_owned);
+        let mut graph = Graph::of(&names, &edges, str::to_owned, |_, _| false);
         assert!(graph.cycles.is_empty());
         assert_eq!(graph.keep(100), 99_900);
     }

@@ -7,6 +7,8 @@ mod lexer;
 pub(super) mod naming;
 mod test_layout;
 
+pub(crate) use test_layout::is_test;
+
 use super::languages::{language_of, languages};
 use super::tree::Tree;
 use failures::Failures;

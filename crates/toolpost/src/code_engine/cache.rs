@@ -1,9 +1,12 @@
-//! What the index keeps between runs: one file for each key below the user's cache directory. It may be deleted at any time,
-//! and shared by processes: each file is written beside its place and moved there whole, and what is read back is checked by
-//! the index itself.
+//! What the index keeps between runs, below the user's cache directory: a file for each key, and packs of many that are
+//! small. It may be deleted at any time, and shared by processes: each file is written beside its place and moved there
+//! whole, and what is read back is checked by the index itself.
 
 #![expect(clippy::disallowed_methods, reason = "the cache lies outside every workspace")]
 
+mod packs;
+
+use packs::Packs;
 use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -16,10 +19,12 @@ use toolpost_code::files::Cache;
 use toolpost_core::text::hex;
 
 /// Changes with every change of what is kept: files of another version are never read.
-const VERSION: &str = concat!("v1-", env!("CARGO_PKG_VERSION"));
+const VERSION: &str = concat!("v2-", env!("CARGO_PKG_VERSION"));
 /// Bytes that all files may have together, and how many are left after the oldest were deleted.
 const MOST_BYTES: u64 = 2 << 30;
 const KEPT_BYTES: u64 = MOST_BYTES / 4 * 3;
+/// How the names of what is gathered begin, which is in no file of its own.
+const GATHERED: &str = "facts-";
 /// Bytes that say whose a file is.
 const HEAD: usize = 32;
 /// Bytes of one file that are read.
@@ -35,6 +40,7 @@ const GIVEN_UP: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 pub(super) struct DiskCache {
     above: PathBuf,
     folder: PathBuf,
+    packs: Packs,
     written: AtomicU64,
     made: AtomicU64,
 }
@@ -42,7 +48,8 @@ pub(super) struct DiskCache {
 impl DiskCache {
     pub(super) fn new(above: PathBuf) -> DiskCache {
         let folder = above.join(VERSION);
-        let cache = DiskCache { above, folder, written: AtomicU64::new(0), made: AtomicU64::new(0) };
+        let packs = Packs::open(folder.join("packs"));
+        let cache = DiskCache { above, folder, packs, written: AtomicU64::new(0), made: AtomicU64::new(0) };
         if cache.is_due() {
             cache.tidy();
         }
@@ -59,18 +66,7 @@ impl DiskCache {
         let folder = path.parent().unwrap_or(path);
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let number = self.made.fetch_add(1, Ordering::Relaxed);
-        let beside = folder.join(format!("new-{}-{number}", std::process::id()));
-        let written = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&beside)
-            .and_then(|mut file| file.write_all(head).and_then(|()| file.write_all(bytes)))
-            .and_then(|()| fs::rename(&beside, path));
-        if written.is_err() {
-            let _ = fs::remove_file(&beside);
-        }
-        written
+        write_whole(path, &format!("{}-{number}", std::process::id()), &[head, bytes])
     }
 
     fn mark(&self) -> PathBuf {
@@ -122,6 +118,23 @@ impl DiskCache {
     }
 }
 
+/// Writes a file beside its place, under a name that no other process takes, and moves it there.
+fn write_whole(path: &Path, mark: &str, parts: &[&[u8]]) -> std::io::Result<()> {
+    let beside = path.with_file_name(format!("new-{mark}"));
+    let mut options = OpenOptions::new();
+    let written = options
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&beside)
+        .and_then(|mut file| parts.iter().try_for_each(|part| file.write_all(part)))
+        .and_then(|()| fs::rename(&beside, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    written
+}
+
 /// What a file begins with: whose it is, so that one under the name of another is not taken for it.
 fn head_of(key: &str) -> [u8; HEAD] {
     Sha256::digest(key.as_bytes()).into()
@@ -137,6 +150,12 @@ fn age(at: SystemTime) -> Duration {
 
 impl Cache for DiskCache {
     fn get(&self, key: &str) -> Option<Vec<u8>> {
+        if let Some(bytes) = self.packs.get(&head_of(key)) {
+            return Some(bytes);
+        }
+        if key.starts_with(GATHERED) {
+            return None;
+        }
         // Whatever lies there is not waited for: a pipe without a writer would never open.
         let flags = (OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW).bits().cast_signed();
         let file = OpenOptions::new().read(true).custom_flags(flags).open(self.path(key)).ok()?;
@@ -159,7 +178,22 @@ impl Cache for DiskCache {
         if self.write(&self.path(key), &head_of(key), bytes).is_err() {
             return;
         }
-        let length = bytes.len() as u64;
+        self.count(bytes.len() as u64);
+    }
+
+    fn gather(&self, key: &str, bytes: &[u8]) {
+        self.packs.put(head_of(key), bytes);
+        self.count(bytes.len() as u64);
+    }
+
+    fn flush(&self) {
+        self.packs.flush();
+    }
+}
+
+impl DiskCache {
+    /// Counts what was written, and tidies after much of it.
+    fn count(&self, length: u64) {
         if self.written.fetch_add(length, Ordering::Relaxed) + length > LOOK_AFTER {
             self.tidy();
         }

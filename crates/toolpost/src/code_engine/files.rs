@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use toolpost_code::files::Files;
 use toolpost_code::language::Language;
 use toolpost_code::languages;
+use toolpost_code::unread::{Sort, sort_of};
 use toolpost_code::world::Stamp;
 use toolpost_core::workspace::{
     Candidate, FileStamp, Kind, ScanOptions, Select, Stat, SweepMemory, Visit, Worker,
@@ -22,6 +23,23 @@ const LARGEST: u64 = 16 << 20;
 const TOO_NEW: i64 = 2_000;
 /// Folders of what others have written and a tool has put there, whether git ignores them or not.
 const LEFT_OUT: [&str; 5] = ["node_modules", "bower_components", "__pycache__", "site-packages", "venv"];
+/// Folders with a dot in front that have code of people. In others tools keep what they need.
+const DOTTED: [&str; 14] = [
+    ".storybook",
+    ".github",
+    ".gitlab",
+    ".circleci",
+    ".husky",
+    ".vitepress",
+    ".vuepress",
+    ".dumi",
+    ".devcontainer",
+    ".config",
+    ".changeset",
+    ".buildkite",
+    ".ci",
+    ".docs",
+];
 /// Maximum number of hidden names that are counted.
 const MOST_HIDDEN: usize = 10_000;
 /// The tool by whose rules a file may be read or not.
@@ -68,6 +86,22 @@ impl WorkspaceFiles {
         languages::of_path(&self.languages, name).is_some()
     }
 
+    /// Whether a file is in a language that is known by its name, read or not. What the policy hides of others is missing in
+    /// no answer.
+    fn is_of_language(&self, name: &str) -> bool {
+        let last = name.rsplit('/').next().unwrap_or(name);
+        self.languages.iter().any(|language| language.manifests().contains(&last))
+            || self.is_code(name)
+            || matches!(sort_of(name), Some(Sort::Language(_) | Sort::Page(_)))
+    }
+
+    /// Whether something that is not code has this name.
+    fn is_other_file(&self, name: &str, is_counted: bool) -> bool {
+        !is_counted
+            && sort_of(name).is_some()
+            && self.workspace.stat(&WorkspacePath::new(name)).is_ok_and(|stat| stat.kind == Kind::File)
+    }
+
     /// Whether a folder has what others have written, or has a name with a dot in front.
     pub(super) fn is_foreign(&self, name: &str) -> bool {
         let last = name.rsplit('/').next().unwrap_or(name);
@@ -81,7 +115,7 @@ impl WorkspaceFiles {
         }
         self.ignored.remove(name);
         let is_hidden = self.is_hidden(name);
-        if is_hidden {
+        if is_hidden && !self.is_other_file(name, self.is_of_language(name)) {
             let mut hidden = self.hidden.lock().unwrap_or_else(PoisonError::into_inner);
             if hidden.len() < MOST_HIDDEN {
                 hidden.insert(name.to_owned());
@@ -97,8 +131,20 @@ impl WorkspaceFiles {
     fn is_known(&self, name: &str) -> bool {
         let last = name.rsplit('/').next().unwrap_or(name);
         languages::of_path(&self.languages, name).is_some()
+            || sort_of(name).is_some()
             || self.languages.iter().any(|language| language.manifests().contains(&last))
     }
+}
+
+/// Whether a name that may begin with a dot is looked at: a file of code, or a folder in which people keep code.
+fn is_looked_at(name: &str) -> bool {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    !last.starts_with('.')
+        || DOTTED.contains(&last)
+        || languages::all().iter().any(|language| {
+            let ending = last.trim_start_matches('.').rsplit_once('.').map(|(_, ending)| ending);
+            ending.is_some_and(|ending| language.extensions().contains(&ending))
+        })
 }
 
 impl Select for WorkspaceFiles {
@@ -110,9 +156,13 @@ impl Select for WorkspaceFiles {
         self.takes(name)
     }
 
+    fn looks_at_dotted(&self, name: &str) -> bool {
+        is_looked_at(name)
+    }
+
     fn left_out(&self, name: &str) {
         // What the policy hides is not said to be ignored.
-        if !self.is_foreign(name) && !self.is_hidden(name) {
+        if !self.is_foreign(name) && !self.is_hidden(name) && !self.is_other_file(name, self.is_code(name)) {
             self.ignored.add(name);
         }
     }
@@ -131,8 +181,8 @@ impl Files for WorkspaceFiles {
         let mut roots = vec![WorkspacePath::root()];
         roots.extend(self.workspace.roots().into_iter().skip(1).map(WorkspacePath::new));
         for root in &roots {
-            toolpost_walk::scan(self.workspace.as_ref(), root, ScanOptions::default(), &sweep)
-                .map_err(refused)?;
+            let options = ScanOptions { hidden: true, ..ScanOptions::default() };
+            toolpost_walk::scan(self.workspace.as_ref(), root, options, &sweep).map_err(refused)?;
         }
         let mut found = sweep.found.into_inner().unwrap_or_else(PoisonError::into_inner);
         found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
@@ -187,11 +237,11 @@ impl Visit for Sweep<'_> {
     }
 
     fn wants(&self, name: &str) -> bool {
-        self.files.is_known(name)
+        is_looked_at(name) && self.files.is_known(name)
     }
 
     fn admits(&self, name: &str) -> bool {
-        self.files.takes(name)
+        is_looked_at(name) && self.files.takes(name)
     }
 
     fn held_back(&self, _: &ToolError) {}

@@ -43,7 +43,7 @@ impl Ignored {
         let mut has_code = |name: &String| {
             let Ok(stat) = workspace.stat(&WorkspacePath::new(name.as_str())) else { return false };
             if stat.kind != Kind::Folder {
-                return stat.kind == Kind::File;
+                return stat.kind == Kind::File && files.is_code(name);
             }
             match looked.get(name) {
                 // Code that was there may have gone from a folder below, and is looked for again.

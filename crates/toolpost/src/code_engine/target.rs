@@ -4,7 +4,7 @@ use super::Asked;
 use super::converted::kind_of;
 use std::collections::HashSet;
 use toolpost_code::answers::place::Standing;
-use toolpost_code::answers::search::is_test;
+use toolpost_code::answers::search::{SearchFilter, is_test};
 use toolpost_code::facts::Name;
 use toolpost_code::resolve::{Confidence, DefId, Entity};
 use toolpost_code::world::FileId;
@@ -158,13 +158,44 @@ pub(super) fn definitions(asked: &Asked<'_, '_>, target: &Target) -> Result<Vec<
     Ok(defs.collect())
 }
 
+/// Whether a file may define something inside of what was named: it has the innermost name, or lies in it.
+pub(super) fn may_hold<'a>(
+    asked: &'a Asked<'_, '_>,
+    container: &[&str],
+) -> impl Fn(FileId) -> bool + use<'a> {
+    let innermost = container.last().filter(|name| !matches!(**name, "crate" | "self" | "super"));
+    let innermost = innermost.map(|name| {
+        let postings = asked.query.world.postings(Name::of(name));
+        let naming: HashSet<FileId> = postings.iter().map(|posting| posting.file()).collect();
+        ((*name).to_owned(), naming)
+    });
+    move |file| {
+        innermost.as_ref().is_none_or(|(name, naming)| {
+            let given = [name.as_str()];
+            naming.contains(&file)
+                || is_inside(&[], asked.query.world.path(file), asked.query.module_name(file), &given)
+        })
+    }
+}
+
 /// The definitions of a name; where there are none, what others hand out under it.
 fn by_name(asked: &Asked<'_, '_>, target: &Target) -> Vec<DefId> {
     let (container, name) = split(&target.symbol);
     let mut found = Vec::new();
     // A name that is only like a module's is one where nothing has it as it is written.
     let (mut like, mut exact) = (Vec::new(), Vec::new());
-    for hit in asked.query.named(name, MOST_LOOKED_AT) {
+    // Of many definitions of a name only those are looked at that may be inside of what was named.
+    let may_hold = may_hold(asked, &container);
+    let is_inside_named = |def: DefId| {
+        asked.query.symbol(def).is_some_and(|symbol| {
+            is_inside(&symbol.container, &symbol.path, asked.query.module_name(def.file), &container)
+        })
+    };
+    let in_file = |file: FileId| {
+        may_hold(file) && target.file.as_ref().is_none_or(|name| name == asked.query.world.path(file))
+    };
+    let wanted = SearchFilter { file: &in_file, def: &is_inside_named };
+    for hit in asked.query.named_for(name, MOST_LOOKED_AT, &wanted) {
         let Some(symbol) = asked.query.symbol(hit.def) else { continue };
         let module = asked.query.module_name(hit.def.file);
         let is_it = is_inside(&symbol.container, &symbol.path, module, &container)

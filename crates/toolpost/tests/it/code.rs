@@ -247,7 +247,7 @@ fn a_cache_that_is_damaged_old_or_not_there_costs_time_only() {
     std::thread::sleep(Duration::from_millis(2_100));
     assert_eq!(uses(&home), USES);
     let files = kept(&home);
-    assert!(files.len() >= 4, "{files:?}");
+    assert!(files.len() >= 3, "{files:?}");
     // One bit of every file, at places all over it.
     for round in 0..6_usize {
         for (number, path) in kept(&home).iter().enumerate() {

@@ -110,7 +110,7 @@ fn what_an_answer_does_not_have_is_said() {
     let found = ask(&home, "find_references", &json!({"symbol": "run"}));
     let note = found["data"]["note"].as_str().unwrap_or_default();
     assert_eq!(found["data"]["complete"], false, "{found}");
-    assert!(note.contains("1 file could not be parsed completely: broken.py"), "{note}");
+    assert!(note.contains("1 file could not be parsed completely: broken.py:1"), "{note}");
     assert!(note.contains("1 file too large to be indexed: big.py"), "{note}");
     let found = ask(&home, "find_references", &json!({"symbol": "lost"}));
     let told = found["error"]["message"].as_str().unwrap();

@@ -21,6 +21,7 @@ mod chat;
 mod code;
 mod code_fresh;
 mod code_places;
+mod code_unread;
 mod commands;
 mod config;
 mod confinement;

@@ -120,16 +120,20 @@ impl Extractor<'_, '_> {
         }
         let arguments = node.child_by_field_id(fields.arguments).map(named_children).unwrap_or_default();
         let mut values = Vec::with_capacity(arguments.len());
+        let mut is_made_of_type = false;
         for (index, argument) in arguments.into_iter().enumerate() {
-            values.push(if makes && index == 0 {
+            // `new` takes any expression, too.
+            let is_type = argument.kind().ends_with("type") || argument.kind() == "type_identifier";
+            values.push(if makes && index == 0 && is_type {
+                is_made_of_type = true;
                 self.type_expression(argument, scope)
             } else {
                 self.visit(argument, scope)
             });
         }
         if makes {
-            let declared = values.first().copied().unwrap_or(NONE);
-            return self.builder.value_of(declared);
+            let first = values.first().copied().unwrap_or(NONE);
+            return if is_made_of_type { self.builder.value_of(first) } else { first };
         }
         let list = if values.is_empty() { NONE } else { self.builder.list(&values) };
         self.builder.expr(Op::Call, callee, list)

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 
 use tree_sitter::{Node, ParseOptions, ParseState, Point, Tree};
 
+use super::format;
 use super::state::Extractor;
 use super::{K, each_child, each_leaf, named_children};
 use crate::facts::{Kind, NONE, Op, Role, ScopeKind, space};
@@ -14,6 +15,24 @@ use crate::facts::{Kind, NONE, Op, Role, ScopeKind, space};
 const LARGEST: usize = 1 << 18;
 /// How deep macros in macros are parsed again: each level reads its text once more.
 const LEVELS: u32 = 4;
+
+/// Macros whose texts are no formats, although they may have braces.
+const TAKE_NO_FORMAT: [&str; 14] = [
+    "vec",
+    "include",
+    "include_str",
+    "include_bytes",
+    "concat",
+    "env",
+    "option_env",
+    "cfg",
+    "stringify",
+    "json",
+    "regex",
+    "quote",
+    "query",
+    "matches",
+];
 
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Form {
@@ -45,6 +64,10 @@ impl Extractor<'_, '_> {
 
     fn again(&mut self, tree: Node<'_>, name: &str, scope: u32) -> u32 {
         let range = self.range(tree);
+        if name == "cfg_if" {
+            self.branches(tree, scope);
+            return NONE;
+        }
         let inner = range.start + 1..range.end - 1;
         let Some(bytes) = self.builder.source.get(inner.clone()) else { return NONE };
         let starts_with_brace = self.builder.source.get(range.start) == Some(&b'{');
@@ -75,6 +98,18 @@ impl Extractor<'_, '_> {
         };
         self.base = before;
         value
+    }
+
+    /// The branches of a choice between alternatives: what they declare belongs to the scope around.
+    fn branches(&mut self, tree: Node<'_>, scope: u32) {
+        for child in named_children(tree) {
+            let is_branch = self.kind(child) == K::TokenTree
+                && self.builder.source.get(self.start(child)) == Some(&b'{')
+                && child.byte_range().len() > 2;
+            if is_branch {
+                self.again(child, "", scope);
+            }
+        }
     }
 
     /// What the text between the brackets of a macro can be, by its outermost tokens. To find out by parsing is dear.
@@ -153,7 +188,20 @@ impl Extractor<'_, '_> {
             return NONE;
         };
         let mut values = Vec::new();
-        for (index, argument) in named_children(list).into_iter().enumerate() {
+        let arguments = named_children(list);
+        let given: Vec<&str> = arguments
+            .iter()
+            .filter(|argument| self.kind(**argument) == K::Assignment)
+            .filter_map(|argument| self.field(*argument, self.fields.left))
+            .map(|left| self.text(left))
+            .collect();
+        if !TAKE_NO_FORMAT.contains(&name) {
+            let texts = arguments.iter().filter(|argument| self.kind(**argument) == K::Text);
+            for text in texts.copied().collect::<Vec<_>>() {
+                self.format_names(text, scope, &given);
+            }
+        }
+        for (index, argument) in arguments.into_iter().enumerate() {
             let is_pattern = index == 1 && matches!(name, "matches" | "assert_matches");
             let is_named = self.kind(argument) == K::Assignment;
             if is_pattern {
@@ -186,6 +234,19 @@ impl Extractor<'_, '_> {
             }
             "dbg" => values.first().copied().unwrap_or(NONE),
             _ => NONE,
+        }
+    }
+
+    /// The variables that the text of a format names: `{name}`, `{name:?}`, `{:width$.precision$}`. `given` are arguments
+    /// with names of their own.
+    fn format_names(&mut self, node: Node<'_>, scope: u32, given: &[&str]) {
+        let start = self.start(node);
+        for (at, name) in format::names(self.text(node)) {
+            if !given.contains(&name) {
+                let name = self.builder.text(name);
+                let token = self.builder.token(name, start + at, scope, Role::Bare, NONE);
+                self.builder.token_mut(token).space = space::VALUE;
+            }
         }
     }
 

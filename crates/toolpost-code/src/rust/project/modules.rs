@@ -1,7 +1,7 @@
 //! The tree of modules: which file declares which, what a name means in one, what globs and macros bring in.
 
 use super::{Crates, module, place_of};
-use crate::facts::{Expr, Kind, NONE, Name, Op, ScopeKind, import, space};
+use crate::facts::{Expr, Kind, NONE, Name, Op, ScopeKind, import, mark, space};
 use crate::paths::{folder_of, join};
 use crate::postings::Posting;
 use crate::resolve::{DefId, Entity, Module, Query, Shape};
@@ -217,8 +217,14 @@ impl Crates {
     ) -> Vec<Entity> {
         let facts = query.facts(file);
         let mut is_external = false;
+        let mut all: Vec<Entity> = Vec::new();
+        let mut scope = NONE;
         for import in facts.imports.iter().rev() {
             if import.marks & import::GLOB == 0 || !in_scope(import.scope) {
+                continue;
+            }
+            // Further globs of the scope can bring in an alternative, of which a build has the one or the other.
+            if !all.is_empty() && import.scope != scope {
                 continue;
             }
             let of = query.value_type(file, import.path);
@@ -228,6 +234,15 @@ impl Crates {
                     let members = query.members(file, of, name, space);
                     members.into_iter().map(|member| member.entity).collect()
                 }
+                Shape::Either => {
+                    let mut found = Vec::new();
+                    query.each_alternative(of, |one| {
+                        if let Shape::Module(inner) = query.shape(one) {
+                            found.extend(self.named_in(query, inner, name, space, visited));
+                        }
+                    });
+                    found
+                }
                 Shape::External(_) => {
                     is_external = true;
                     continue;
@@ -235,11 +250,29 @@ impl Crates {
                 _ => continue,
             };
             if found.iter().any(|entity| *entity != Entity::External) {
-                return found;
+                scope = import.scope;
+                all.extend(found.into_iter().filter(|entity| *entity != Entity::External));
+            } else {
+                is_external |= !found.is_empty();
             }
-            is_external |= !found.is_empty();
         }
-        if is_external { vec![Entity::External] } else { Vec::new() }
+        if all.len() > 1 {
+            let first = all[0];
+            // A glob does not bring in what is private there.
+            all.retain(|entity| match entity {
+                Entity::Def(def) => query.def(*def).is_some_and(|(_, def)| def.marks & mark::PUBLIC != 0),
+                _ => true,
+            });
+            all.sort_unstable();
+            all.dedup();
+            if all.is_empty() {
+                all.push(first);
+            }
+        }
+        match all.is_empty() && is_external {
+            true => vec![Entity::External],
+            false => all,
+        }
     }
 
     /// Whether the macros of a file are seen in another without being exported: in the files below it, and beside it
@@ -276,7 +309,7 @@ impl Crates {
     /// A macro that is seen in a file, wherever it is defined: in its crate first.
     pub(super) fn macro_named(&self, query: &Query<'_>, file: FileId, name: Name) -> Vec<Entity> {
         let root = self.root_of(query, file);
-        let mut others = Vec::new();
+        let (mut here, mut ours, mut others) = (Vec::new(), Vec::new(), Vec::new());
         let defines = |posting: &&Posting| posting.defines() && posting.has_macro();
         for posting in query.world.postings(name).iter().filter(defines) {
             let other = posting.file();
@@ -285,17 +318,24 @@ impl Crates {
             }
             let facts = query.facts(other);
             for (index, def) in facts.defs.iter().enumerate() {
-                if def.kind == Kind::Macro && facts.name(def.name) == name {
+                if def.kind == Kind::Macro && facts.name(def.name) == name && def.same == index as u32 {
                     let is_exported = def.marks & SHARES_MACROS != 0;
                     if !is_exported && other != file && !self.shares_macros(query, other, file) {
                         continue;
                     }
-                    let def = DefId { file: other, index: index as u32 };
-                    if self.root_of(query, other) == root {
-                        return vec![Entity::Def(def)];
+                    let def = Entity::Def(DefId { file: other, index: index as u32 });
+                    match self.root_of(query, other) == root {
+                        true if other == file => here.push(def),
+                        true => ours.push(def),
+                        false => others.push(def),
                     }
-                    others.push(Entity::Def(def));
                 }
+            }
+        }
+        // Several in one crate are alternatives, of which a build has the one or the other.
+        for found in [here, ours] {
+            if !found.is_empty() {
+                return found;
             }
         }
         others.truncate(1);

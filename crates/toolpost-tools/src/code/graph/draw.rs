@@ -16,8 +16,9 @@ pub(in crate::code) fn as_mermaid(graph: &Graph) -> String {
         let name = plain(&node.name).replace('#', "#35;").replace('"', "#quot;");
         text.push_str(&format!("  n{place}[\"{name}\"]\n"));
     }
-    for (from, to) in graph.indexed() {
-        text.push_str(&format!("  n{from} --> n{to}\n"));
+    for ((from, to), edge) in graph.indexed().into_iter().zip(&graph.edges) {
+        let arrow = if edge.tests { "-.->" } else { "-->" };
+        text.push_str(&format!("  n{from} {arrow} n{to}\n"));
     }
     text
 }
@@ -31,10 +32,11 @@ pub(in crate::code) fn as_dot(graph: &Graph) -> String {
     }
     for edge in &graph.edges {
         text.push_str(&format!(
-            "  {} -> {} [weight={}];\n",
+            "  {} -> {} [weight={}{}];\n",
             quoted(&edge.from),
             quoted(&edge.to),
-            edge.count
+            edge.count,
+            if edge.tests { ", style=dashed" } else { "" }
         ));
     }
     text.push_str("}\n");

@@ -47,8 +47,9 @@ pub(in crate::code) fn as_svg(graph: &Graph) -> String {
          <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
     );
     let components = graph.components();
-    for (from, to) in graph.indexed() {
-        let color = if components[from] == components[to] { "#c33" } else { "#888" };
+    for ((from, to), edge) in graph.indexed().into_iter().zip(&graph.edges) {
+        let is_cycle = components[from] == components[to] && !edge.tests;
+        let color = if is_cycle { "#c33" } else { "#888" };
         text.push_str(&curve(&places[from], &places[to], color));
     }
     for ((node, place), label) in graph.nodes.iter().zip(&places).zip(&labels) {
@@ -68,7 +69,7 @@ pub(in crate::code) fn as_svg(graph: &Graph) -> String {
 /// The column of each node: one right of everything that depends on it, circles taken as one.
 fn columns(graph: &Graph) -> Vec<usize> {
     let components = graph.components();
-    let edges = graph.indexed();
+    let edges = graph.indexed_without_tests();
     let count = components.iter().max().map_or(0, |last| last + 1);
     let mut uses: Vec<Vec<usize>> = vec![Vec::new(); count];
     for (from, to) in &edges {

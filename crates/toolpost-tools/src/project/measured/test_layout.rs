@@ -8,7 +8,7 @@ const FOLDERS: [&str; 9] =
     ["tests", "test", "__tests__", "spec", "specs", "e2e", "integration_tests", "androidTest", "testing"];
 
 /// Whether a file is a test, by its name.
-pub(super) fn is_test(file: &str) -> bool {
+pub(crate) fn is_test(file: &str) -> bool {
     in_folder(file).is_some() || is_named(file)
 }
 
