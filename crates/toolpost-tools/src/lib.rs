@@ -41,8 +41,8 @@ pub struct Settings {
     pub web: web::Settings,
     /// About the screen.
     pub screenshot: screenshot::Settings,
-    /// The packs whose tools are listed; none for all but those that are held back usually. The others can be found and
-    /// called all the same.
+    /// The packs whose tools are listed; none for all but those that are held back usually. `+name` adds a pack to these.
+    /// The others can be found and called all the same.
     pub listed: Option<Vec<String>>,
 }
 
@@ -122,7 +122,13 @@ fn is_of_use(pack: &Pack, services: &Services) -> bool {
 /// The packs that are not listed, each as one group for which there is no room.
 fn held_back(packs: &[&Pack], listed: Option<&[String]>) -> Shelves {
     let is_listed = |pack: &Pack| match listed {
-        Some(listed) => listed.iter().any(|name| name == pack.name()),
+        Some(listed) => {
+            let is_added = listed.iter().any(|name| name.strip_prefix('+') == Some(pack.name()));
+            let is_named = listed.iter().any(|name| name == pack.name());
+            // Where packs are only added, the usual ones stay.
+            let is_only_added = listed.iter().all(|name| name.starts_with('+'));
+            is_added || is_named || is_only_added && !HELD_BACK.contains(&pack.name())
+        }
         None => !HELD_BACK.contains(&pack.name()),
     };
     let group = |pack: &&Pack| pack.tools().iter().map(|tool| (tool.name().to_owned(), 0)).collect();

@@ -72,7 +72,12 @@ fn fitted(text: &str, most: usize) -> String {
         }
     }
     let mut kept = lines[..low].join("\n");
-    // A block of code that was opened is closed.
+    // A block of code that was opened is closed, or goes if nothing of it fits.
+    let is_open =
+        |text: &str| text.lines().filter(|line| line.trim_start().starts_with("```")).count() % 2 == 1;
+    if is_open(&kept) && kept.lines().last().is_some_and(|line| line.trim_start().starts_with("```")) {
+        kept.truncate(kept.trim_end().rfind('\n').unwrap_or(0));
+    }
     if kept.lines().filter(|line| line.trim_start().starts_with("```")).count() % 2 == 1 {
         kept.push_str("\n```");
     }
@@ -118,7 +123,7 @@ fn map(ctx: &Context, tree: &Tree, room: usize) -> String {
     };
     symbols.retain(|symbol| shows(&symbol.file));
     let (drawn, count) = crate::code::fitted(ctx, &symbols, room.saturating_sub(6));
-    if count == 0 { String::new() } else { format!("```\n{drawn}```") }
+    if count == 0 || drawn.trim().is_empty() { String::new() } else { format!("```\n{drawn}```") }
 }
 
 fn written(ctx: &Context, tree: &Tree, room: usize) -> String {

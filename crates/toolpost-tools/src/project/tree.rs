@@ -1,5 +1,6 @@
 //! The files of a project by name, and their texts within bounds.
 
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Read;
 use std::sync::{Mutex, PoisonError};
@@ -37,8 +38,17 @@ const LEFT_OUT: [&str; 18] = [
 ];
 
 /// Folders of code that others have written, or that tests take as their material.
-const FOREIGN: [&str; 12] = [
+const FOREIGN: [&str; 21] = [
     "vendor",
+    "vendored",
+    "deps",
+    "pods",
+    "carthage",
+    "submodules",
+    "subprojects",
+    "dist",
+    "_build",
+    "generated",
     "third_party",
     "third-party",
     "thirdparty",
@@ -65,6 +75,8 @@ pub(super) struct Tree {
     left_out: u64,
     /// Whether time ran out before the end.
     pub(super) partial: bool,
+    /// What `.gitattributes` says others or programs have written.
+    attributed: GlobSet,
 }
 
 impl Tree {
@@ -103,7 +115,8 @@ impl Tree {
             walked.found.iter().filter(move |found| found.kind == kind).map(|found| found.name.clone())
         };
         let files: Vec<String> = names(Kind::File).collect();
-        Ok(Tree {
+        let mut tree = Tree {
+            attributed: GlobSet::empty(),
             root,
             known: files.iter().cloned().collect(),
             folders: names(Kind::Folder).collect(),
@@ -112,7 +125,11 @@ impl Tree {
             left_out: walked.left_out,
             partial: walked.stopped || walked.left_out > 0,
             held_back,
-        })
+        };
+        let text =
+            tree.has("", ".gitattributes").then(|| tree.text(&tree.inside("", ".gitattributes"))).flatten();
+        tree.attributed = text.map_or_else(GlobSet::empty, |text| attributed(&text));
+        Ok(tree)
     }
 
     /// Of a file or folder, the part of its name below the folder of the survey.
@@ -142,6 +159,15 @@ impl Tree {
         names.iter().find(|name| self.has(folder, name)).copied()
     }
 
+    /// The first of these names under which a folder has a link to a file that may be shown.
+    pub(super) fn first_linked<'a>(&self, folder: &str, names: &[&'a str]) -> Option<&'a str> {
+        let leads_to_file = |name: &&&str| {
+            let stat = self.ctx.workspace().stat(&WorkspacePath::new(self.inside(folder, name)));
+            stat.is_ok_and(|stat| stat.kind == Kind::File && self.ctx.withheld(&stat.name).is_none())
+        };
+        names.iter().find(leads_to_file).copied()
+    }
+
     /// The files below a folder.
     pub(super) fn below_folder<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = &'a str> {
         let start = match (folder, self.root.as_str()) {
@@ -164,9 +190,12 @@ impl Tree {
     /// Whether a file is not the project's own code: others have written it, or tests use it as material.
     pub(super) fn is_foreign(&self, name: &str) -> bool {
         let below = self.below(name);
-        below.rsplit_once('/').is_some_and(|(folders, _)| {
-            folders.split('/').any(|part| FOREIGN.contains(&part.to_ascii_lowercase().as_str()))
-        })
+        let is_of_tool = below.ends_with(".min.js") || below.ends_with(".min.css");
+        is_of_tool
+            || self.attributed.is_match(below)
+            || below.rsplit_once('/').is_some_and(|(folders, _)| {
+                folders.split('/').any(|part| FOREIGN.contains(&part.to_ascii_lowercase().as_str()))
+            })
     }
 
     /// Whether the name of a file, or of a folder around it, begins with a dot: settings of tools and what tools keep.
@@ -217,4 +246,29 @@ impl Tree {
             false => format!("({})", notes.join("; ")),
         }
     }
+}
+
+/// The patterns of `.gitattributes` for what others or programs have written.
+fn attributed(text: &str) -> GlobSet {
+    let mut set = GlobSetBuilder::new();
+    for line in text.lines() {
+        let mut words = line.split_whitespace();
+        let Some(pattern) = words.next() else { continue };
+        let is_foreign = words.any(|word| {
+            let (name, value) = word.split_once('=').unwrap_or((word, "true"));
+            matches!(name, "linguist-vendored" | "linguist-generated") && value == "true"
+        });
+        if !is_foreign {
+            continue;
+        }
+        // Without a slash inside, a pattern means names at any depth; one that means a folder means what is in it.
+        let plain = pattern.trim_start_matches('/').trim_end_matches('/');
+        let start = if plain.contains('/') || pattern.starts_with('/') { "" } else { "**/" };
+        for pattern in [format!("{start}{plain}"), format!("{start}{plain}/**")] {
+            if let Ok(glob) = GlobBuilder::new(&pattern).literal_separator(true).build() {
+                set.add(glob);
+            }
+        }
+    }
+    set.build().unwrap_or_default()
 }

@@ -449,21 +449,26 @@ keys! {
     }
     packs: Packs {
         name: "packs",
-        about: "The built-in packs whose tools are listed, with commas between them; `toolpost packs` shows their names. The \
-                tools of the others are not listed. `tool_search`, which is in the pack meta, finds them, and they can be called.",
+        about: "The built-in packs whose tools are listed, with commas between them; `toolpost packs` shows their names. They \
+                replace the usual ones; `+project, +vfs` adds to them. The tools of the others are not listed. \
+                `tool_search`, which is in the pack meta, finds them, and they can be called.",
         file: InFile::Value("\"filesystem, search, shell, vfs, meta\""),
         variable: "TOOLPOST_PACKS",
         flag: Some(Flag {
             on: On::Mcp,
             long: "packs",
             value: "PACKS",
-            help: "Packs whose tools are listed, with commas between them; otherwise all but project and vfs. The tools of \
-                   the others are not listed, and `tool_search` finds them",
+            help: "Packs whose tools are listed, with commas between them, in place of the usual ones, which are all but \
+                   project and vfs; `+project` adds to these. The tools of the others are not listed, and `tool_search` \
+                   finds them",
         }),
         usual: Usual::Means("all but project and vfs"),
         kind: PACKS,
         merge: Merge::Strongest,
-        widens: Widens::Always(|packs| vec![format!("lists the packs {} only", packs.0.join(", "))]),
+        widens: Widens::Always(|packs| {
+            let only = if packs.0.iter().all(|name| name.starts_with('+')) { "" } else { " only" };
+            vec![format!("lists the packs {}{only}", packs.0.join(", "))]
+        }),
         shown: Shown::Row,
     }
     pack: String {

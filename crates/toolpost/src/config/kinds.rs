@@ -217,7 +217,8 @@ pub(super) const PACKS: Kind<Packs> = Kind {
     form: Form::Text(Text {
         parse: |text| {
             let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
-            let check = |name: &str| match toolpost_tools::check_pack(name) {
+            let check = |name: &str| match toolpost_tools::check_pack(name.strip_prefix('+').unwrap_or(name))
+            {
                 Ok(()) => Ok(name.to_owned()),
                 Err(error) => Err(error.message().to_owned()),
             };

@@ -20,6 +20,7 @@ mod call;
 mod chat;
 mod code;
 mod code_fresh;
+mod code_graph;
 mod code_places;
 mod code_unread;
 mod commands;

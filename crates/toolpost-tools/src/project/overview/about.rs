@@ -1,7 +1,7 @@
 //! What a project is, in its own words and in numbers.
 
 use super::readme;
-use crate::project::facts::{Facts, Package};
+use crate::project::facts::{Facts, Package, Workspace};
 use crate::project::languages::languages;
 use crate::project::tree::Tree;
 use toolpost_core::text::tokens;
@@ -51,7 +51,11 @@ fn kind(tree: &Tree, facts: &Facts) -> String {
         0 => "No source files.".to_owned(),
         files => format!("Languages ({files} source files): {}.", shown.join(", ")),
     }];
-    if let Some(workspace) = facts.workspaces.iter().max_by_key(|workspace| workspace.members.len()) {
+    // A workspace somewhere inside says little of the whole.
+    let at_root = |workspace: &&Workspace| workspace.folder == tree.root;
+    let largest = |one: &&Workspace| one.members.len();
+    let workspace = facts.workspaces.iter().filter(at_root).max_by_key(largest);
+    if let Some(workspace) = workspace {
         sentences.push(format!("A {} workspace of {} packages.", workspace.kind, workspace.members.len()));
     }
     let names = |list: &[crate::project::facts::Evident]| -> String {

@@ -16,16 +16,106 @@ const NAMES: [&str; 8] = [
 
 /// The name of the README of a folder; an empty folder is the root.
 pub(super) fn name_in<'a>(tree: &Tree, folder: &str) -> Option<&'a str> {
-    tree.first_of(folder, &NAMES)
+    tree.first_of(folder, &NAMES).or_else(|| tree.first_linked(folder, &NAMES))
+}
+
+/// Blocks of code between lines of backquotes or tildes.
+#[derive(Default)]
+struct Fences {
+    open: Option<(char, usize)>,
+}
+
+/// What a line is among blocks of code.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LineKind<'a> {
+    /// Opens a block, with what it says of its language.
+    Opens(&'a str),
+    Closes,
+    Code,
+    Text,
+}
+
+impl Fences {
+    fn line<'a>(&mut self, line: &'a str) -> LineKind<'a> {
+        let text = line.trim_start();
+        let mark = text.chars().next().filter(|mark| matches!(mark, '`' | '~'));
+        let length = mark.map_or(0, |mark| text.chars().take_while(|letter| *letter == mark).count());
+        let rest = text[length..].trim();
+        match (self.open, mark) {
+            (Some((open, least)), Some(mark)) if mark == open && length >= least && rest.is_empty() => {
+                self.open = None;
+                LineKind::Closes
+            }
+            (Some(_), _) => LineKind::Code,
+            (None, Some(mark)) if length >= 3 && !(mark == '`' && rest.contains('`')) => {
+                self.open = Some((mark, length));
+                LineKind::Opens(rest)
+            }
+            _ => LineKind::Text,
+        }
+    }
+}
+
+/// The lines of a text without comments of HTML and tags that are longer than a line.
+fn without_html(text: &str) -> String {
+    let mut shown = String::new();
+    let (mut fences, mut in_comment, mut in_tag) = (Fences::default(), false, false);
+    for line in text.lines() {
+        let mut rest = line;
+        if !in_comment && !in_tag && fences.line(line) != LineKind::Text {
+            shown.push_str(line);
+            shown.push('\n');
+            continue;
+        }
+        loop {
+            if in_comment || in_tag {
+                let end = if in_comment { "-->" } else { ">" };
+                let Some((_, after)) = rest.split_once(end) else { break };
+                (in_comment, in_tag, rest) = (false, false, after);
+            }
+            let opens = rest.find('<').filter(|at| {
+                let after = &rest[at + 1..];
+                after.starts_with("!--")
+                    || after.starts_with(|next: char| next.is_ascii_alphabetic() || next == '/')
+                        && !after.contains('>')
+            });
+            let comment = rest.find("<!--");
+            match (comment, opens) {
+                (Some(at), _) => {
+                    shown.push_str(&rest[..at]);
+                    (in_comment, rest) = (true, &rest[at + 4..]);
+                }
+                (None, Some(at)) => {
+                    shown.push_str(&rest[..at]);
+                    (in_tag, rest) = (true, "");
+                }
+                (None, None) => {
+                    shown.push_str(rest);
+                    break;
+                }
+            }
+        }
+        shown.push('\n');
+    }
+    shown
 }
 
 /// The title: the first heading.
 pub(super) fn title(text: &str) -> Option<String> {
+    let text = without_html(text);
     let lines: Vec<&str> = text.lines().take(60).collect();
+    let mut fences = Fences::default();
     for (place, line) in lines.iter().enumerate() {
+        if fences.line(line) != LineKind::Text {
+            continue;
+        }
         if let Some(title) = line.strip_prefix("# ") {
             let title = plain(title);
-            return (!title.is_empty()).then_some(title);
+            // A heading may be a picture.
+            if title.is_empty() {
+                continue;
+            }
+            return Some(title);
         }
         let below = lines.get(place + 1).map(|line| line.trim()).unwrap_or_default();
         let is_underlined = below.len() > 2 && below.chars().all(|letter| letter == '=');
@@ -41,17 +131,15 @@ pub(super) fn introduction(text: &str, room: usize) -> String {
     let mut paragraphs: Vec<String> = Vec::new();
     let mut paragraph: Vec<String> = Vec::new();
     let mut has_text = false;
-    let mut is_code = false;
-    for line in text.lines() {
-        if line.trim_start().starts_with("```") {
-            is_code = !is_code;
+    let mut fences = Fences::default();
+    for line in without_html(text).lines() {
+        match fences.line(line) {
+            LineKind::Text => {}
             // What comes after a block of code is no introduction any more.
-            if has_text {
-                break;
-            }
-            continue;
+            LineKind::Opens(_) if has_text => break,
+            _ => continue,
         }
-        if is_code {
+        if is_definition(line) {
             continue;
         }
         if line.starts_with('#') || is_rule(line) {
@@ -101,9 +189,47 @@ fn flush(paragraph: &mut Vec<String>, paragraphs: &mut Vec<String>) {
     }
 }
 
+/// Whether a line says where a link leads, or sets a picture: `[ci]: https://…`, `.. image:: …`.
+fn is_definition(line: &str) -> bool {
+    let line = line.trim();
+    line.starts_with(".. ")
+        || line.starts_with(":target:")
+        || line.starts_with(":alt:")
+        || line
+            .strip_prefix('[')
+            .and_then(|rest| rest.split_once("]:"))
+            .is_some_and(|(label, _)| !label.contains(']'))
+}
+
 fn is_rule(line: &str) -> bool {
     let line = line.trim();
     line.len() > 2 && line.chars().all(|letter| matches!(letter, '-' | '=' | '*' | '_'))
+}
+
+/// What follows a label in brackets and where it leads, in parentheses or brackets, each of which may hold others.
+fn after_link(text: &str) -> Option<&str> {
+    let after = after_pair(text, '[', ']')?;
+    match after.chars().next() {
+        Some('(') => after_pair(after, '(', ')'),
+        Some('[') => after_pair(after, '[', ']'),
+        _ => Some(after),
+    }
+}
+
+/// What follows the bracket that closes the first one.
+fn after_pair(text: &str, open: char, close: char) -> Option<&str> {
+    let mut depth = 0usize;
+    for (at, letter) in text.char_indices() {
+        if letter == open {
+            depth += 1;
+        } else if letter == close {
+            depth = depth.saturating_sub(1);
+            if depth == 0 {
+                return Some(&text[at + letter.len_utf8()..]);
+            }
+        }
+    }
+    None
 }
 
 /// A line without pictures, links and HTML; nothing where only badges stand.
@@ -113,16 +239,13 @@ pub(super) fn plain(line: &str) -> String {
     let mut rest = line[..line.floor_char_boundary(2_000)].trim();
     let indent = if line.starts_with("  - ") || line.starts_with("  * ") { "  " } else { "" };
     while let Some(letter) = rest.chars().next() {
-        if let Some(after) = rest.strip_prefix("![") {
-            rest = after.split_once(')').map_or("", |(_, after)| after);
+        if rest.starts_with("![") {
+            rest = after_link(&rest[1..]).unwrap_or("");
             continue;
         }
-        if let Some(after) = rest.strip_prefix("[![") {
-            // A picture that is a link: `[![alt](picture)](link)`.
-            rest = after
-                .split_once(")](")
-                .and_then(|(_, after)| after.split_once(')'))
-                .map_or("", |(_, after)| after);
+        if rest.starts_with("[![") {
+            // A picture that is a link: `[![alt](picture)](link)`, or both by their names.
+            rest = after_link(rest).unwrap_or("");
             continue;
         }
         if let Some(after) = rest.strip_prefix('[') {
@@ -176,33 +299,30 @@ pub(super) fn usage(tree: &Tree, room: usize) -> Option<String> {
 fn first_commands(text: &str) -> Option<(String, String)> {
     let mut heading = String::new();
     let mut block: Option<String> = None;
+    let mut fences = Fences::default();
     for line in text.lines() {
-        if let Some(lines) = &mut block {
-            if line.trim_start().starts_with("```") {
-                return Some((format!("\"{heading}\""), std::mem::take(lines)));
+        match fences.line(line) {
+            LineKind::Opens(language) => {
+                let word = language.split([' ', ',', '{']).next().unwrap_or_default();
+                let is_shell = matches!(word, "sh" | "bash" | "shell" | "console" | "zsh" | "");
+                block = is_shell.then(String::new);
             }
-            if lines.lines().count() < 12 {
-                lines.push_str(line);
-                lines.push('\n');
+            LineKind::Code => {
+                if let Some(lines) = block.as_mut().filter(|lines| lines.lines().count() < 12) {
+                    lines.push_str(line);
+                    lines.push('\n');
+                }
             }
-            continue;
-        }
-        if let Some(title) = line.strip_prefix('#') {
-            heading = plain(title.trim_start_matches('#'));
-            continue;
-        }
-        let fence = line.trim_start().strip_prefix("```").map(str::trim);
-        if let Some(language) = fence {
-            let is_shell = matches!(language, "sh" | "bash" | "shell" | "console" | "zsh" | "");
-            block = Some(String::new()).filter(|_| is_shell);
-            if !is_shell {
-                // Another language's block is passed over by waiting for its end.
-                heading.push('\u{0}');
+            LineKind::Closes => {
+                if let Some(lines) = block.take().filter(|lines| !lines.trim().is_empty()) {
+                    return Some((format!("\"{heading}\""), lines));
+                }
             }
-        }
-        if heading.ends_with('\u{0}') && fence == Some("") {
-            heading.pop();
-            block = None;
+            LineKind::Text => {
+                if let Some(title) = line.strip_prefix('#') {
+                    heading = plain(title.trim_start_matches('#'));
+                }
+            }
         }
     }
     None
@@ -226,6 +346,29 @@ mod tests {
         assert_eq!(introduction(text, 100), "One paragraph.\n\n- a\n- b more");
         assert_eq!(introduction(text, 4), "One paragraph.");
         assert_eq!(title("My thing\n========\n").as_deref(), Some("My thing"));
+    }
+
+    #[test]
+    fn what_stands_in_blocks_is_no_heading() {
+        let text =
+            "```sh\n# not this\n```\n~~~\n# nor this\n~~~\n# This\n\nText.\n\n````md\n```\n# no\n```\n````\n";
+        assert_eq!(title(text).as_deref(), Some("This"));
+        assert_eq!(introduction(text, 100), "Text.");
+        let text = "# A\n~~~python\n# no\n~~~\n## Build\n```sh\n```\n```bash\n# first\nmake\n```\n";
+        assert_eq!(first_commands(text), Some(("\"Build\"".to_owned(), "# first\nmake\n".to_owned())));
+    }
+
+    #[test]
+    fn badges_of_every_form_are_left_out() {
+        for line in [
+            "[![Build][ci-badge]][ci-link]",
+            "![crates][c] [![docs][d]](https://x)",
+            "[![a](https://x/y(1).svg)](https://x/(z))",
+        ] {
+            assert_eq!(plain(line), "", "{line}");
+        }
+        let text = "# A\n<!-- two\nlines -->\n<p\n  align=\"center\">\n<img src=\"a\"\n alt=\"b\">\n</p>\n\n[ci]: https://x\n.. image:: https://x\n\nText.\n";
+        assert_eq!(introduction(text, 100), "Text.");
     }
 
     #[test]

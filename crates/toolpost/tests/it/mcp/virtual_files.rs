@@ -128,6 +128,10 @@ fn the_packs_of_the_list_are_chosen() {
         names(&["--packs", "vfs, meta"]),
         ["vfs_read", "vfs_write", "vfs_list", "vfs_delete", "batch", "tool_search"]
     );
+    let usual = names(&[]);
+    let added = names(&["--packs", "+vfs"]);
+    assert!(usual.iter().all(|name| added.contains(name)), "{added:?}");
+    assert_eq!(added.len(), usual.len() + 4, "{added:?}");
     // What is not listed is found, and called.
     let mut connection = Connection::legacy(&home, &[], "2025-11-25", json!({}));
     let found = connection.call(1, "tool_search", json!({"query": "virtual file"}));
