@@ -15,6 +15,11 @@ pub(super) const MAX_CALLS: usize = 128;
 /// Maximum number of search results and queries that are kept.
 const MAX_SOURCES: usize = 256;
 
+/// The words of providers for an end with a call.
+const CALL_ENDS: [&str; 4] = ["tool_calls", "tool_use", "function_call", "FUNCTION_CALL"];
+/// What is wrong with such an end without a call. A server that cannot parse a call sends this.
+const LOST_CALL: &str = "it announces a call of a tool and has none";
+
 /// A response in the making, and what of it has not been handed out yet.
 pub(super) struct Draft {
     format: Format,
@@ -203,8 +208,13 @@ impl Draft {
             _ => true,
         });
         self.drop_repeated_calls();
+        let announces_call = self.finish_raw.as_deref().is_some_and(|raw| CALL_ENDS.contains(&raw));
         let finish = match finish {
             Finish::Stop | Finish::ToolCalls if self.has_calls() => Finish::ToolCalls,
+            Finish::Stop if announces_call => {
+                self.note.get_or_insert_with(|| LOST_CALL.to_owned());
+                Finish::Other
+            }
             Finish::ToolCalls => Finish::Stop,
             other => other,
         };

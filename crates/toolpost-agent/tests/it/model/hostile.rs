@@ -3,7 +3,7 @@
 use super::recording::{decode, decode_within};
 use serde_json::{Value, json};
 use toolpost_agent::model::{Format, Limits};
-use toolpost_core::model::{Arguments, ModelErrorKind, Response};
+use toolpost_core::model::{Arguments, Finish, ModelErrorKind, Response};
 
 fn events(values: &[Value]) -> Vec<u8> {
     values.iter().map(|value| format!("data: {value}\n\n")).collect::<String>().into_bytes()
@@ -47,6 +47,17 @@ fn delta(index: impl Into<Value>, id: &str, name: &str, arguments: impl Into<Val
         value["function"]["name"] = name.into();
     }
     value
+}
+
+/// A server that cannot parse a call may send the text before it, and the end that belongs to a call.
+#[test]
+fn an_end_with_a_call_that_is_missing_is_no_end() {
+    for (end, expected) in [("stop", Finish::Stop), ("tool_calls", Finish::Other), ("function_call", Finish::Other)] {
+        let text = json!({"choices": [{"delta": {"content": "I look."}, "finish_reason": end}]});
+        let response = decode(Format::OpenaiChat, [events(&[text]).as_slice()]).1.unwrap();
+        let is_noted = response.note.is_some_and(|note| note.contains("announces a call"));
+        assert_eq!((response.finish, is_noted), (expected, expected == Finish::Other), "{end}");
+    }
 }
 
 #[test]
