@@ -37,7 +37,7 @@ fn every_cell_of_the_matrix_holds() {
             let place = format!("{tool} as {role:?}");
             let listing = shared.executor.listing(&ctx);
             let is_listed = listing.listed.iter().any(|entry| entry.name() == tool);
-            let is_refused = listing.refused.iter().any(|entry| entry.name() == tool);
+            let is_refused = listing.absent.iter().any(|absent| absent.entry.name() == tool);
             assert_eq!((is_listed, is_refused), (is_allowed, !is_allowed), "{place}");
             assert!(listing.held_back.iter().all(|entry| entry.name() != tool), "{place}");
             let checked = shared.executor.validate(&ctx, tool, args.clone());
