@@ -298,7 +298,7 @@ impl Snapshot {
             let properties = offered.as_ref().and_then(|offered| offered.input.get("properties"));
             properties.is_some_and(|properties| properties.get(name).is_some())
         };
-        let mut input = dialect.input_by(self.spelling(entry.name(), dialect, None), &definition.input);
+        let mut input = dialect.accepted_by(self.spelling(entry.name(), dialect, None), &definition.input);
         let properties = input.get_mut("properties").and_then(Value::as_object_mut).map(std::mem::take);
         let mut accepted = properties.unwrap_or_default();
         accepted.retain(|name, _| !is_offered(name));

@@ -41,11 +41,14 @@ impl Dialect {
         Some(offered)
     }
 
-    /// The schema of arguments as a caller knows it who has called the tool by this alias, with those that are accepted and
-    /// not offered.
+    /// The schema of arguments as a caller knows it who has called the tool by this alias.
     pub(crate) fn input_by(&self, alias: Option<&Alias>, input: &Value) -> Value {
-        let offer = Offer { hidden: Vec::new(), ..Offer::new(self, alias, input) };
-        offer.object(None, input.clone())
+        Offer::new(self, alias, input).object(None, input.clone())
+    }
+
+    /// The same with the arguments that are accepted and not offered.
+    pub(crate) fn accepted_by(&self, alias: Option<&Alias>, input: &Value) -> Value {
+        Offer { hidden: Vec::new(), ..Offer::new(self, alias, input) }.object(None, input.clone())
     }
 }
 
