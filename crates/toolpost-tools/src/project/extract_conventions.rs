@@ -75,14 +75,23 @@ impl Tool for ExtractConventions {
 }
 
 /// What is measured and what is configured, joined.
-pub(super) fn conventions(ctx: &Context, tree: &Tree) -> (Vec<Convention>, BTreeMap<String, usize>) {
+fn conventions(ctx: &Context, tree: &Tree) -> (Vec<Convention>, BTreeMap<String, usize>) {
+    joined(tree, |conventions| known_by_engine(ctx, tree, conventions))
+}
+
+/// The same without what only the engine knows, which is about names. It costs far less.
+pub(super) fn conventions_of_text(tree: &Tree) -> Vec<Convention> {
+    joined(tree, |_| {}).0
+}
+
+fn joined(tree: &Tree, add: impl FnOnce(&mut Vec<Convention>)) -> (Vec<Convention>, BTreeMap<String, usize>) {
     let settings = settings(tree);
     let of_lines = settings.iter().filter(|setting| setting.topic == "line length");
     let lengths: Vec<usize> =
         of_lines.filter_map(|setting| setting.value.rsplit(' ').next()?.parse().ok()).collect();
     let measured = measure(tree, &lengths);
     let mut conventions = measured.conventions;
-    known_by_engine(ctx, tree, &mut conventions);
+    add(&mut conventions);
     for setting in &settings {
         join(&mut conventions, setting, &measured.files);
     }

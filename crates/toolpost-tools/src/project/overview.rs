@@ -4,7 +4,7 @@ mod about;
 mod parts;
 mod readme;
 
-use super::extract_conventions::{conventions, line};
+use super::extract_conventions::{conventions_of_text, line};
 use super::facts::Facts;
 use super::get_project_overview::Section;
 use super::languages::languages;
@@ -34,7 +34,7 @@ pub(super) fn overview(ctx: &Context, tree: &Tree, most: usize) -> (String, Vec<
         ("How to build, test and run", 14, &|room| commands(tree, &facts, room)),
         ("Layout", 30, &|room| parts::layout(tree, &facts, room)),
         ("Most important symbols", 22, &|room| map(ctx, tree, room.min(MOST_OF_MAP))),
-        ("How it is written", 10, &|room| written(ctx, tree, room)),
+        ("How it is written", 10, &|room| written(tree, room)),
         ("Read next", 4, &|room| parts::read_next(tree, room)),
     ];
     let mut shares: usize = plan.iter().map(|(_, share, _)| share).sum();
@@ -126,9 +126,9 @@ fn map(ctx: &Context, tree: &Tree, room: usize) -> String {
     if count == 0 || drawn.trim().is_empty() { String::new() } else { format!("```\n{drawn}```") }
 }
 
-fn written(ctx: &Context, tree: &Tree, room: usize) -> String {
+fn written(tree: &Tree, room: usize) -> String {
     let main = languages(tree).into_iter().next().map(|language| language.name);
-    let (conventions, _) = conventions(ctx, tree);
+    let conventions = conventions_of_text(tree);
     let topics = [
         "indentation",
         "line length",

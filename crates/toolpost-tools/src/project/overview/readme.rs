@@ -257,6 +257,16 @@ pub(super) fn plain(line: &str) -> String {
                 continue;
             }
         }
+        // A link whose end stands elsewhere: `[label][name]`.
+        if let Some(after) = rest.strip_prefix('[')
+            && let Some((label, after)) =
+                after.split_once("][").filter(|(label, _)| !label.contains(['[', ']']))
+            && let Some((_, after)) = after.split_once(']')
+        {
+            text.push_str(label);
+            rest = after;
+            continue;
+        }
         let is_tag = |after: &str| {
             after.starts_with(|next: char| next.is_ascii_alphabetic() || matches!(next, '/' | '!'))
         };
@@ -336,6 +346,7 @@ mod tests {
     fn badges_links_and_html_are_left_out() {
         assert_eq!(plain("[![CI](https://x/y.svg)](https://x) ![a](b)"), "");
         assert_eq!(plain("A [tool](https://x) for <b>people</b> & 1 < 2."), "A tool for people & 1 < 2.");
+        assert_eq!(plain("See the [docs][d] and [this], or [a](b)."), "See the docs and [this], or a.");
         assert_eq!(plain("<p align=\"center\">"), "");
     }
 
