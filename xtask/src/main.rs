@@ -20,6 +20,7 @@ mod hosts;
 mod licences;
 mod other_systems;
 mod pages;
+mod recorded;
 mod soak;
 mod test;
 mod tidy;
@@ -50,6 +51,7 @@ cargo xtask COMMAND
   edit-judge --repos DIR
                         noisy edits and patches from the commits of git checkouts; --cases N, --seed S, --kind NAME,
                         --binary FILE, --findings DIR, --peers, --write
+  recorded --calls FILE the edits of recorded sessions once more; --binary FILE, --findings DIR, --write
   daily [--write]       the command lines of daily work, in the sandbox and in a plain shell
   accuracy --repos DIR  the code engine's answers beside those of language servers; --lang NAME, --oracle DIR,
                         --path tools|engine, --executable FILE, --misses N
@@ -93,6 +95,7 @@ fn run(words: &[&str]) -> Result<()> {
         ["hosts"] => hosts::run(&root),
         ["edits", words @ ..] => edits::run(&root, words),
         ["edit-judge", words @ ..] => edit_judge::run(&root, words),
+        ["recorded", words @ ..] => recorded::run(&root, words),
         ["daily", words @ ..] => daily::run(&root, words),
         ["accuracy", words @ ..] => accuracy::run(&root, words),
         ["pages"] => pages::run(&root),
