@@ -60,29 +60,30 @@ impl Known {
 impl Redactor {
     /// A redactor for these names and values.
     pub fn new<N: AsRef<str>, V: AsRef<str>>(secrets: impl IntoIterator<Item = (N, V)>) -> Redactor {
-        let secrets = secrets.into_iter().map(|(name, value)| secret(name.as_ref(), value.as_ref()));
+        let secrets = secrets.into_iter().flat_map(|(name, value)| forms(name.as_ref(), value.as_ref()));
         Redactor { first: Known::new(secrets.collect()), ..Redactor::default() }
     }
 
     /// A redactor for these names and values as well. What one of the two learns, the other knows too.
     #[must_use]
     pub fn and<N: AsRef<str>, V: AsRef<str>>(&self, more: impl IntoIterator<Item = (N, V)>) -> Redactor {
-        let more = more.into_iter().map(|(name, value)| secret(name.as_ref(), value.as_ref()));
+        let more = more.into_iter().flat_map(|(name, value)| forms(name.as_ref(), value.as_ref()));
         let first = Known::new(self.first.secrets.iter().cloned().chain(more).collect());
         Redactor { first, later: Arc::clone(&self.later), all: OnceLock::new() }
     }
 
     /// Makes a secret known that is read only now. There is room for one; whether it was taken is returned.
     pub fn learn(&self, name: &str, value: &str) -> bool {
-        self.later.set(secret(name, value)).is_ok()
+        self.later.set((name.to_owned(), value.to_owned())).is_ok()
     }
 
     fn known(&self) -> &Known {
         match self.later.get() {
             None => &self.first,
-            Some(later) => self
-                .all
-                .get_or_init(|| Known::new(self.first.secrets.iter().chain([later]).cloned().collect())),
+            Some(later) => self.all.get_or_init(|| {
+                let more = forms(&later.0, &later.1);
+                Known::new(self.first.secrets.iter().cloned().chain(more).collect())
+            }),
         }
     }
 
@@ -137,8 +138,13 @@ impl Redactor {
     }
 }
 
-fn secret(name: &str, value: &str) -> (String, String) {
-    (name.to_owned(), value.trim().to_owned())
+/// A secret as it is, and as a string of JSON, TOML and the like has it, where that differs.
+fn forms(name: &str, value: &str) -> impl Iterator<Item = (String, String)> + use<> {
+    let value = value.trim();
+    let quoted = Value::from(value).to_string();
+    let escaped = quoted.get(1..quoted.len() - 1).filter(|escaped| *escaped != value).map(str::to_owned);
+    let name = name.to_owned();
+    [Some(value.to_owned()), escaped].into_iter().flatten().map(move |form| (name.clone(), form))
 }
 
 /// Applies `change` to every string of a value, keys included.
@@ -274,6 +280,12 @@ mod tests {
         assert_eq!(redactor().redact("sk-12345678-and-more"), "[redacted:LONG]");
         assert!(matches!(redactor().redact("nothing"), Cow::Borrowed(_)));
         assert!(Redactor::new([("A", "short")]).is_empty());
+        let redactor = Redactor::new([("WORD", "say \"friend\"\nand enter")]);
+        let json = r#"{"word": "say \"friend\"\nand enter"}"#;
+        assert_eq!(redactor.redact(json), r#"{"word": "[redacted:WORD]"}"#);
+        assert!(
+            redactor.learn("PATH", r"C:\secret") && redactor.redact(r"a C:\\secret") == "a [redacted:PATH]"
+        );
     }
 
     #[test]

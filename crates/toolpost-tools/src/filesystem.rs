@@ -1,6 +1,7 @@
 //! The filesystem pack: tools on the files of the workspace.
 
 mod apply_patch;
+pub(crate) mod canonical;
 mod delete;
 mod diagnosed;
 pub(crate) mod diff;

@@ -16,25 +16,40 @@ pub struct UnclearMark {
 impl Redactor {
     /// The text with each `[redacted:NAME]` as the value that it stands for, if the file has that value.
     ///
-    /// A mark that the file has as text stays one. Fails where the file has both the mark and the value, or two values
-    /// of the name.
+    /// A mark that the file has as text stays one. Of several values with one mark, each is restored where the text has all
+    /// of their marks, in their order. Fails where the file has both the mark and the value, or where it is unclear which
+    /// value is meant.
     pub fn restore<'a>(&self, text: &'a str, file: &str) -> Result<Cow<'a, str>, UnclearMark> {
         let known = self.known();
         let mut restored = Cow::Borrowed(text);
-        if known.finder.is_none() || !text.contains("[redacted:") {
+        let Some(finder) = known.finder.as_ref().filter(|_| text.contains("[redacted:")) else {
             return Ok(restored);
-        }
+        };
+        let found = |text: &str| finder.find_iter(text).map(|found| found.pattern().as_usize()).collect();
+        // What shows the file as a whole has one mark for a value of several lines; what shows each line has one for each.
+        let whole: Vec<usize> = found(file);
+        let by_line: Vec<usize> = file.lines().flat_map(|line| -> Vec<usize> { found(line) }).collect();
         let mut marks: Vec<&String> =
             known.replacements.iter().filter(|mark| text.contains(mark.as_str())).collect();
         marks.dedup();
         for mark in marks {
-            let values = known.secrets.iter().zip(&known.replacements).filter(|(_, other)| *other == mark);
-            let mut there = values.map(|((_, value), _)| value).filter(|value| file.contains(value.as_str()));
-            let Some(value) = there.next() else { continue };
-            if there.next().is_some() || file.contains(mark.as_str()) {
-                return Err(UnclearMark { mark: mark.clone() });
+            let of_mark = |values: &[usize]| -> Vec<&str> {
+                let values = values.iter().filter(|value| known.replacements[**value] == *mark);
+                values.map(|value| known.secrets[*value].1.as_str()).collect()
+            };
+            let whole = of_mark(&whole);
+            let is_by_line = whole.iter().any(|value| has_edge(text, value));
+            let values = if is_by_line { of_mark(&by_line) } else { whole };
+            let is_nowhere = values.is_empty() && !is_by_line;
+            if is_nowhere {
+                continue;
             }
-            restored = Cow::Owned(restored.replace(mark.as_str(), value));
+            match meant(text, mark, values) {
+                Some(values) if !file.contains(mark.as_str()) => {
+                    restored = Cow::Owned(in_order(&restored, mark, &values));
+                }
+                _ => return Err(UnclearMark { mark: mark.clone() }),
+            }
         }
         Ok(restored)
     }
@@ -80,6 +95,35 @@ impl Redactor {
     }
 }
 
+/// Whether a text shows the first or the last line of a value of several lines, so that marks stand for the lines between.
+fn has_edge(text: &str, value: &str) -> bool {
+    let edges = [value.lines().next(), value.lines().next_back()];
+    value.contains('\n') && edges.into_iter().flatten().any(|edge| text.contains(edge))
+}
+
+/// The value for each of the marks in a text, if it is clear which of these it stands for.
+fn meant<'a>(text: &str, mark: &str, values: Vec<&'a str>) -> Option<Vec<&'a str>> {
+    let first = *values.first()?;
+    let count = text.matches(mark).count();
+    if values.iter().all(|value| *value == first) {
+        return Some(vec![first; count]);
+    }
+    (count == values.len()).then_some(values)
+}
+
+/// The text with a value for each mark, one after another.
+fn in_order(text: &str, mark: &str, values: &[&str]) -> String {
+    let mut restored = String::with_capacity(text.len());
+    let mut values = values.iter();
+    for (index, part) in text.split(mark).enumerate() {
+        if index > 0 {
+            restored.push_str(values.next().copied().unwrap_or(mark));
+        }
+        restored.push_str(part);
+    }
+    restored
+}
+
 /// How often the word of a mark is in a text.
 fn words(text: &str) -> usize {
     text.to_ascii_lowercase().matches(WORD).count()
@@ -105,7 +149,34 @@ mod tests {
         check("[redacted:KEY]", "[redacted:KEY] sk-12345678", Err("[redacted:KEY]"));
         check("[redacted:TWO]", "second-value", Ok("second-value"));
         check("[redacted:TWO]", "first-value second-value", Err("[redacted:TWO]"));
+        check("[redacted:TWO]/[redacted:TWO]", "second-value, first-value", Ok("second-value/first-value"));
         check("[redacted:OTHER]", "sk-12345678", Ok("[redacted:OTHER]"));
+    }
+
+    #[test]
+    fn a_value_of_several_lines_is_restored_from_its_mark_or_from_those_of_its_lines() {
+        let value = "-----BEGIN-----\nabcdefgh\nijklmnop\n-----END-----";
+        let redactor = Redactor::new([("PEM", value), ("PEM", "abcdefgh"), ("PEM", "ijklmnop")]);
+        let check = |text: &str, file: &str, expected: Option<&str>| {
+            assert_eq!(redactor.restore(text, file).ok().as_deref(), expected, "{text} in {file}");
+        };
+        let file = format!("a\n{value}\nb\n");
+        let (mark, lines) =
+            ("[redacted:PEM]", "-----BEGIN-----\n[redacted:PEM]\n[redacted:PEM]\n-----END-----");
+        check(&format!("a\n{mark}\nc\n"), &file, Some(&format!("a\n{value}\nc\n")));
+        check(&format!("a\n{lines}\nc\n"), &file, Some(&format!("a\n{value}\nc\n")));
+        check("[redacted:PEM]\n-----END-----\nc\n", &file, None);
+        let (key, shown) = (format!("a='{value}'\n"), format!("a='{lines}'\nc\n"));
+        check(&shown, &key, Some(&format!("{key}c\n")));
+        let indented = file.replace('\n', "\n  ");
+        check(
+            &format!("  {}\n", lines.replace('\n', "\n  ")),
+            &indented,
+            Some(&format!("  {}\n", value.replace('\n', "\n  "))),
+        );
+        check(mark, &indented, None);
+        let json = file.replace('\n', "\\n");
+        check("a: \"[redacted:PEM]\"", &json, Some(&format!("a: \"{}\"", value.replace('\n', "\\n"))));
     }
 
     #[test]

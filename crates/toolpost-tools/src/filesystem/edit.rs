@@ -352,6 +352,10 @@ fn apply<'a>(
             failure::failed(ctx, name, &shown, edit, place_in(index, edits.len()), failure)
         })?;
         omission::check(effort, name, &[&text, old], new)?;
+        // A prefix or an escape may have hidden one.
+        for found in found.iter().filter(|found| found.step > Step::LineEndings) {
+            omission::check(effort, name, &[&text], &found.replacement)?;
+        }
         effort.spend(text.len() / 8)?;
         let after = replaced(&text, &found);
         redacted::check(ctx.redactor(), name, &text, &after)?;

@@ -35,8 +35,11 @@ mod suspicion;
 mod tests;
 mod undoing;
 
+pub(crate) use undoing::without_colours;
+
 pub(crate) use entities::{has_plain, kinds as entity_kinds, plain as without_entities};
 
+use super::canonical;
 use super::effort::Effort;
 use applied::Applied;
 use fold::Level;
@@ -283,6 +286,16 @@ pub(crate) fn find(
             applied_at: None,
             doubt,
         });
+    }
+    effort
+        .spend(old.len() + new.len() + if old.is_ascii() { 0 } else { text.len() })
+        .map_err(Failure::Stopped)?;
+    if let Some((old, new)) = canonical::in_form_of(text, old, new).filter(|_| doubt.is_none()) {
+        let found = find(effort, text, &old, &new, wanted)?;
+        return Ok(found
+            .into_iter()
+            .map(|found| Found { step: found.step.max(Step::LookAlikes), ..found })
+            .collect());
     }
     let lines = Lines::of(text);
     let mut applied_at = None;

@@ -77,9 +77,6 @@ fn placeholder(line: &str) -> Option<&str> {
     if is_placeholder(line) {
         return Some(line.trim());
     }
-    if !line.contains("...") && !line.contains('…') {
-        return None;
-    }
     let mut marks = ["//", "#", "/*", "--", "<!--", ";;", "%"]
         .into_iter()
         .filter_map(|mark| line.find(&format!(" {mark}")));
@@ -87,11 +84,26 @@ fn placeholder(line: &str) -> Option<&str> {
     let has_words = |comment: &str| {
         let plain = comment.to_lowercase().replace('…', "...");
         let (words, is_marked, has_ellipsis) = words(&plain);
-        is_marked && has_ellipsis != Ellipsis::None && words.len() > 1
+        let has = |all: &[&str]| words.iter().any(|word| all.contains(word));
+        let is_told = match has_ellipsis {
+            Ellipsis::Around => true,
+            Ellipsis::OneSide => words.len() > 1,
+            // Without dots, a remark on the line itself says less.
+            Ellipsis::None => {
+                is_in_brackets(&plain)
+                    || has(&["snip", "snipped", "keep"])
+                    || has(&["rest", "existing", "remaining", "other"]) && has(&FATES)
+            }
+        };
+        is_marked && is_told
     };
-    let is_outside =
-        |at: usize| !["\"", "'", "`"].iter().any(|quote| line[..at].matches(quote).count() % 2 == 1);
+    let is_outside = |at: usize| !["\"", "'", "`"].iter().any(|quote| is_within(line, at, quote));
     marks.find(|at| is_outside(*at) && has_words(comment(*at)) && is_placeholder(comment(*at))).map(comment)
+}
+
+/// Whether a part of a line is within quotes that are closed behind it.
+fn is_within(line: &str, at: usize, quote: &str) -> bool {
+    line[..at].matches(quote).count() % 2 == 1 && line[at..].contains(quote)
 }
 
 /// Whether a line is nothing but a placeholder.
@@ -120,7 +132,7 @@ pub(crate) fn is_placeholder(line: &str) -> bool {
     if has_ellipsis == Ellipsis::Around && others == 0 {
         return true;
     }
-    let is_bracketed = plain.starts_with(['(', '[', '<']) && plain.ends_with([')', ']', '>']);
+    let is_bracketed = is_in_brackets(&plain);
     let is_kept_code = has("code") && (has("keep") || has("kept")) && (has("existing") || has("rest"));
     if is_kept_code && others == 0 {
         return true;
@@ -133,7 +145,8 @@ pub(crate) fn is_placeholder(line: &str) -> bool {
         return false;
     }
     // `(unchanged)` and `[existing code]`; a single word in square brackets may be the name of a table.
-    let is_single = words.len() == 1 && (plain.starts_with('[') || !(has("unchanged") || has("omitted")));
+    let is_single =
+        words.len() == 1 && (comment_text(&plain).starts_with('[') || !(has("unchanged") || has("omitted")));
     if is_bracketed && others == 0 && !is_single {
         return true;
     }
@@ -146,6 +159,21 @@ pub(crate) fn is_placeholder(line: &str) -> bool {
             is_marked && others == 0 && (is_plain_rest || has_fate)
         }
     }
+}
+
+/// A line without the marks of a comment around it.
+fn comment_text(line: &str) -> &str {
+    let line = line.trim();
+    let open = ["{/*", "<!--", "/**", "/*", "///", "//", "--", "#", "*", ";", "%"];
+    let line = open.iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(line);
+    let close = ["*/}", "-->", "*/"];
+    close.iter().find_map(|mark| line.strip_suffix(mark)).unwrap_or(line).trim()
+}
+
+/// Whether brackets are around what a line or a comment says.
+fn is_in_brackets(line: &str) -> bool {
+    let text = comment_text(line);
+    text.starts_with(['(', '[', '<']) && text.ends_with([')', ']', '>'])
 }
 
 /// Where dots stand beside the words of a line.
@@ -239,6 +267,10 @@ mod tests {
             "<existing code>",
             "<!-- ... code ... -->",
             "/* … code … */",
+            "// (unchanged)",
+            "    # [existing code]",
+            "<!-- (same as before) -->",
+            "/* [unchanged code here] */",
         ] {
             assert!(is_placeholder(line), "{line}");
         }
@@ -294,6 +326,17 @@ mod tests {
             ("f(...rest) // the rest is passed on", None),
             ("x() // waits ... then goes on", None),
             ("pass  # rest of the code", None),
+            ("x()  // (unchanged)", Some("// (unchanged)")),
+            ("x();  // [existing code]", Some("// [existing code]")),
+            ("x()  # ... code ...", Some("# ... code ...")),
+            ("x();  // snip", Some("// snip")),
+            ("x();  // TODO: keep existing code here", Some("// TODO: keep existing code here")),
+            ("x();  // rest of the function unchanged", Some("// rest of the function unchanged")),
+            ("    \"a text that goes on \\  // ... existing code ...", Some("// ... existing code ...")),
+            ("x = 3  # same as before", None),
+            ("x = 3  # unchanged", None),
+            ("x = 3  # (optional)", None),
+            ("f(x)  // (see the log)", None),
         ] {
             assert_eq!(placeholder(line), text, "{line}");
         }

@@ -1,5 +1,7 @@
 //! Marks of redaction that a model gives back: the value of the file stays, or the call is refused.
 
+mod rounds;
+
 use super::edit::content;
 use super::{call, shown};
 use serde_json::{Value, json};

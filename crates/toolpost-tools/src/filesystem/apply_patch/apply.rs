@@ -94,7 +94,7 @@ fn apply_to(effort: &Effort, name: &str, file: &Lines<'_>, hunks: &[Hunk]) -> Re
         is_as_named &= drift == 0 && hunk.old_start.is_some() && found.step == Step::Exact;
         is_shown |= hunk.old().next().is_some();
         taken.push(found.lines.clone());
-        let core = found.core();
+        let core = found.in_endings_of(file).core();
         changed.push(core.lines.clone());
         placed.push(core);
     }

@@ -27,12 +27,20 @@ pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Vec<FilePatch>, ToolError
         match cursor.peek() {
             None => return Ok(files),
             Some(line) if is_begin(line) => {}
+            // Sentences, which no line of a hunk can be.
+            Some(_) if cursor.rest().iter().all(|line| is_sentence(line)) => return Ok(files),
             Some(line) => {
                 let what = format!("{} stands after `*** End Patch`", shown(line));
                 return Err(malformed(cursor.number(), &what, "put every file before `*** End Patch`"));
             }
         }
     }
+}
+
+/// Whether a line is no part of a patch, whatever stands before it.
+fn is_sentence(line: &str) -> bool {
+    let is_text = line.starts_with(|first: char| first.is_alphabetic()) && line.contains(' ');
+    line.trim().is_empty() || is_text && !line.starts_with("diff ") && !line.starts_with("Index: ")
 }
 
 fn envelope(cursor: &mut Cursor<'_>, files: &mut Vec<FilePatch>) -> Result<(), ToolError> {

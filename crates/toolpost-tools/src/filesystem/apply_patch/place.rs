@@ -102,6 +102,23 @@ pub(super) fn place(
 }
 
 impl Placed {
+    /// With the endings of the lines of the place for new lines, where these all have the same one, and most of the file another.
+    pub(super) fn in_endings_of(mut self, file: &Lines<'_>) -> Placed {
+        let mut endings = file.all[self.lines.clone()].iter().map(|line| line.ending);
+        let first = ["\r\n", "\n"].into_iter().find(|ending| endings.clone().next() == Some(*ending));
+        let Some(first) =
+            first.filter(|first| *first != file.ending && endings.all(|ending| ending == *first))
+        else {
+            return self;
+        };
+        for piece in &mut self.pieces {
+            if let Piece::Put(_, ending @ None) = piece {
+                *ending = Some(first);
+            }
+        }
+        self
+    }
+
     /// Without the context before its first and behind its last change.
     pub(super) fn core(mut self) -> Placed {
         let is_kept =

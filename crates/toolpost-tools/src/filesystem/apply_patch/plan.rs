@@ -3,6 +3,7 @@
 use super::apply::{self, Applied};
 use super::content::Content;
 use super::patch::{Change, Existing, FilePatch, Hunk, HunkLine, Patch, Source, Target};
+use crate::filesystem::canonical;
 use crate::filesystem::effort::Effort;
 use crate::filesystem::ladder::Step;
 use crate::filesystem::versions::{self, Knowledge, Since};
@@ -267,7 +268,15 @@ impl<'a> Draft<'a> {
     }
 
     fn applied(&self, name: &str, text: &str, hunks: &[Hunk]) -> Result<Applied, ToolError> {
-        apply::apply(self.effort, name, text, &self.restored(name, hunks, text)?)
+        let hunks = self.restored(name, hunks, text)?;
+        let tried = apply::apply(self.effort, name, text, &hunks);
+        match (&tried, in_form_of(text, &hunks)) {
+            (Err(error), Some(hunks)) if error.code() == Code::NoMatch => {
+                let applied = apply::apply(self.effort, name, text, &hunks)?;
+                Ok(Applied { step: applied.step.max(Step::LookAlikes), ..applied })
+            }
+            _ => tried,
+        }
     }
 
     /// What comes of hunks that were tried on what is there now. Where they do not fit it exactly, but fit what the session has
@@ -451,4 +460,26 @@ fn more_than_deleted(name: &str, file: &FilePatch) -> ToolError {
     )
     .with("path", name)
     .with("patchLine", file.line)
+}
+
+/// The hunks with their accents as the file has them; `None` where they are so.
+fn in_form_of(text: &str, hunks: &[Hunk]) -> Option<Vec<Hunk>> {
+    if text.is_ascii() {
+        return None;
+    }
+    let mut hunks = hunks.to_vec();
+    let mut is_other = false;
+    for hunk in &mut hunks {
+        let join = |lines: Vec<&str>| lines.join("\n");
+        let old = join(hunk.old().map(|line| line.text.as_str()).collect());
+        let all = join(hunk.lines.iter().map(|line| line.text.as_str()).collect());
+        if let Some((_, all)) = canonical::in_form_of(text, &old, &all) {
+            is_other = true;
+            hunk.lines
+                .iter_mut()
+                .zip(all.split('\n'))
+                .for_each(|(line, text)| text.clone_into(&mut line.text));
+        }
+    }
+    is_other.then_some(hunks)
 }

@@ -6,7 +6,7 @@
 use super::fold::{Level, is_word};
 use super::lines::{Lines, is_blank};
 use super::places::Place;
-use super::{Effort, Found, Step, Stop, escapes, is_comparable, merge, rivals};
+use super::{Effort, Found, Step, Stop, escapes, is_comparable, merge};
 use std::ops::Range;
 
 const ESCAPED: &str = "newString is one line with `\\n` in it, outside of any string, where the ends of lines seem to be meant; \
@@ -36,12 +36,6 @@ pub(super) fn settled(
     }
     let lines = Lines::of(text);
     let place = place(&lines, line_start..range.end);
-    // Old text that begins with blanks says how deep it is: deeper, it may be a twin of lines that have changed.
-    if old.starts_with(is_blank)
-        && let Some(changed) = rivals::closer(effort, &lines, &Lines::of(old), &place)?
-    {
-        return Err(Stop::Elsewhere { line: place.first + 1, changed });
-    }
     let is_plain =
         |text: &str| !text.starts_with(is_blank) && !text.trim_end_matches(['\n', '\r']).contains('\n');
     let is_one_line = is_plain(old) && is_plain(new) && (old.ends_with('\n') == new.ends_with('\n'));

@@ -32,6 +32,9 @@ const TRAILING: &str =
 const LITERAL: &str = "newString has a string or a here-document of several lines, and oldString is indented otherwise than \
                        the file, so it is unclear how deep the lines of that are";
 
+const BLANK_BELOW: &str = "oldString ends with a newline and newString does not, and a blank line follows in the file, so it is \
+                           unclear whether that one stays";
+
 const ALIKE: &str = "lines of oldString are alike, and the file has them otherwise and not all in the same way, so it is \
                      unclear which of them newString keeps";
 
@@ -96,6 +99,11 @@ pub(super) fn replacement(
     // What was overlooked may be at the edge of the place, so the newline there is the file's: no two lines become one.
     // Before a blank line none would, and the newline may be that of an empty line at the end of the old text.
     let is_before_blank = lines.text[place.end..].starts_with(['\n', '\r']);
+    let blank = |lines: &Lines<'_>| lines.all.iter().filter(|line| !is_filled(line.text)).count();
+    let is_open = is_before_blank && old.ends_line() && !new.ends_line() && !new.all.is_empty();
+    if is_open && level != Level::Exact && blank(new) <= blank(old) {
+        return Ok(Err(BLANK_BELOW));
+    }
     let ends_line = new.ends_line() || (old.ends_line() && !is_before_blank);
     Ok(Ok(joined(lines, place, ends_line, written)))
 }

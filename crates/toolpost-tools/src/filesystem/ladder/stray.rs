@@ -68,15 +68,18 @@ fn cdata(text: &str, old: &str, new: &str) -> Option<(String, String)> {
     if text.contains(OPEN) {
         return None;
     }
-    let inside = |text: &'_ str| -> Option<String> {
-        let inner = text.trim().strip_prefix(OPEN)?.strip_suffix("]]>")?;
-        let inner = inner.strip_prefix('\n').unwrap_or(inner);
-        Some(inner.strip_suffix('\n').unwrap_or(inner).to_owned())
+    let inside = |text: &'_ str| text.trim().strip_prefix(OPEN)?.strip_suffix("]]>").map(str::to_owned);
+    // A newline beside the mark is a part of the text where the other text has it too, without a mark.
+    let bare = |inner: String, other: &str| {
+        let inner =
+            if other.starts_with('\n') { &*inner } else { inner.strip_prefix('\n').unwrap_or(&inner) };
+        let inner = if other.ends_with('\n') { inner } else { inner.strip_suffix('\n').unwrap_or(inner) };
+        inner.to_owned()
     };
     match (inside(old), inside(new)) {
         (None, None) => None,
-        (bare_old, bare_new) => {
-            Some((bare_old.unwrap_or_else(|| old.to_owned()), bare_new.unwrap_or_else(|| new.to_owned())))
-        }
+        (Some(bare_old), Some(bare_new)) => Some((bare(bare_old, ""), bare(bare_new, ""))),
+        (Some(bare_old), None) => Some((bare(bare_old, new), new.to_owned())),
+        (None, Some(bare_new)) => Some((old.to_owned(), bare(bare_new, old))),
     }
 }

@@ -11,6 +11,7 @@ mod throughout;
 mod wrapping;
 
 pub(super) use copied::as_numbered;
+pub(crate) use copied::without_colours;
 
 use super::fold::Level;
 use super::lines::{Lines, is_filled};

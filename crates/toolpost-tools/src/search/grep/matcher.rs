@@ -1,6 +1,7 @@
 //! From the arguments to a matcher that takes time linear in what it searches, or to words that help.
 
 use super::Args;
+use crate::filesystem::canonical;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use toolpost_core::{Code, Context, ToolError};
 
@@ -38,6 +39,14 @@ pub(super) fn matcher(ctx: &Context, args: &Args) -> Result<RegexMatcher, ToolEr
     }
     if args.multiline {
         builder.line_terminator(None);
+    }
+    // Accents may be written in one character or in two.
+    let patterns: Vec<String> =
+        std::iter::once(args.pattern.clone()).chain(canonical::others(&args.pattern)).collect();
+    if patterns.len() > 1
+        && let Ok(matcher) = builder.build_many(&patterns)
+    {
+        return Ok(matcher);
     }
     builder.build(&args.pattern).map_err(|error| refusal(ctx, "pattern", &args.pattern, &error))
 }

@@ -8,6 +8,7 @@ use crate::filesystem::effort::Effort;
 use crate::filesystem::ladder::{self, Failure, Step, Wanted};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Up the ladder, in the part of the file where the hunk may be.
 pub(super) fn climb(
@@ -31,8 +32,9 @@ pub(super) fn climb(
         |line: &HunkLine| line.text.trim_start().starts_with(|first: char| first.is_ascii_digit());
     let start = if hunk.old().all(is_number) { 0 } else { start };
     let placed = climb_in(effort, file, hunk, start..file.len())?;
-    // Blank lines are everywhere, so the header has to name the place that fits but for them.
-    let is_named = placed.step != Step::BlankLines || before.expected(hunk) == Some(placed.lines.start);
+    // Blank lines are everywhere, so a header with a number has to name the place that fits but for them.
+    let expected = before.expected(hunk);
+    let is_named = placed.step != Step::BlankLines || expected.is_none_or(|line| line == placed.lines.start);
     match is_named && before.is_free(&placed.lines) {
         true => Ok(placed),
         false => Err(nowhere(cursor)),
@@ -88,7 +90,8 @@ fn climb_in(effort: &Effort, file: &Lines<'_>, hunk: &Hunk, region: Range<usize>
     match ladder::find(effort, &text, &old, &new, Wanted::One) {
         Ok(found) => {
             let placed = found.into_iter().next().and_then(|found| {
-                let range = base + found.range.start..base + found.range.end;
+                let (range, replacement) = from_margin(file, hunk, base, &found);
+                let found = ladder::Found { range: range.clone(), replacement, step: found.step };
                 aligned(file, hunk, range.clone(), &found.replacement, found.step)
                     .or_else(|| indented(file, hunk, range.start))
                     .or_else(|| respaced(file, hunk, &range, &found.replacement, found.step))
@@ -100,6 +103,35 @@ fn climb_in(effort: &Effort, file: &Lines<'_>, hunk: &Hunk, region: Range<usize>
         }
         Err(Failure::Stopped(error)) => Err(Miss::Stopped(error)),
         Err(failure) => Err(Miss::Nowhere(failure, region.start)),
+    }
+}
+
+/// What was found, with the indentation of its first line where it begins behind that. To the letter, only the first line may
+/// have lost it: then another one shows that the depth of new lines is that of the file.
+fn from_margin(
+    file: &Lines<'_>,
+    hunk: &Hunk,
+    base: usize,
+    found: &ladder::Found,
+) -> (Range<usize>, Arc<str>) {
+    let range = base + found.range.start..base + found.range.end;
+    let line = file.all.partition_point(|line| line.start <= range.start).checked_sub(1);
+    let start = line.map_or(range.start, |line| file.all[line].start);
+    let is_indented = |line: &HunkLine| line.text.starts_with([' ', '\t']) && !line.text.trim().is_empty();
+    let mut old = hunk.old();
+    let is_first_alone = old.next().is_some_and(|line| !is_indented(line)) && old.any(is_indented);
+    let is_kept = hunk.lines.first().is_some_and(|line| line.role == Role::Context);
+    let is_given = hunk.new_lines().next().is_some_and(is_indented);
+    match file.text.get(start..range.start) {
+        Some(indent) if !indent.is_empty() && indent.trim().is_empty() && is_first_alone => {
+            match (is_kept, is_given) {
+                (true, _) => (start..range.end, format!("{indent}{}", found.replacement).into()),
+                (false, true) => (start..range.end, found.replacement.clone()),
+                // How deep the new line is meant is not told.
+                (false, false) => (range, found.replacement.clone()),
+            }
+        }
+        _ => (range, found.replacement.clone()),
     }
 }
 
@@ -123,7 +155,8 @@ fn indented(file: &Lines<'_>, hunk: &Hunk, start: usize) -> Option<Placed> {
     })
 }
 
-/// A hunk that shows other blank lines than the file has: what is the same before and after stays.
+/// A hunk that shows other blank lines than the file has, or breaks its lines otherwise: what is the same before and after
+/// stays.
 fn respaced(
     file: &Lines<'_>,
     hunk: &Hunk,
@@ -132,15 +165,17 @@ fn respaced(
     step: Step,
 ) -> Option<Placed> {
     let (first, last) = (file.at(range.start)?, file.at(range.end.min(file.text.len()))?);
-    // A blank line that goes or comes has to be seen.
-    let is_blank = |line: &HunkLine| line.role != Role::Context && line.text.trim().is_empty();
-    if step != Step::BlankLines || hunk.at_end || last < first || hunk.lines.iter().any(is_blank) {
+    if !matches!(step, Step::BlankLines | Step::Blanks) || hunk.at_end || last < first {
         return None;
     }
     let there: Vec<&str> = file.all[first..last].iter().map(|line| line.text).collect();
     let new: Vec<&str> = replacement.lines().collect();
     let blank = |lines: &[&str]| lines.iter().filter(|line| line.trim().is_empty()).count();
-    if blank(&there) != blank(&new) {
+    // A blank line that goes or comes is one of the hunk.
+    let of = |role: Role| {
+        hunk.lines.iter().filter(|line| line.role == role && line.text.trim().is_empty()).count()
+    };
+    if blank(&there) + of(Role::Added) != blank(&new) + of(Role::Removed) {
         return None;
     }
     let mut pieces = Vec::with_capacity(new.len());

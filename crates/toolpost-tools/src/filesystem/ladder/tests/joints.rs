@@ -38,8 +38,9 @@ fn a_step_that_overlooks_something_never_joins_lines() {
     ] {
         never_else("x = 1\nb = 2\nc = 3\n", old, new, "x = 1\nb = 5\nc = 3\n");
     }
-    // An empty line at the end of the old text, whose newline is that of the line before: it goes.
-    check("call(1)  \n\nb(2)\n", "call(1)\n", "c(3)", "trailing whitespace: c(3)\nb(2)\n");
+    // An empty line at the end of the old text, whose newline is that of the line before: it goes only where the new text has it.
+    check("call(1)  \n\nb(2)\n", "call(1)\n", "c(3)", "doubt (trailing whitespace)");
+    check("call(1)  \n\nb(2)\n", "call(1)\n", "c(3)\n\nd(4)", "trailing whitespace: c(3)\n\nd(4)\nb(2)\n");
     // A text that begins or ends with a part of the next line's indentation.
     never_else("  a(1);\n  b(2);\n", "a(1) ;\n  ", "a(3);\n", "  a(3);\n  b(2);\n");
 }

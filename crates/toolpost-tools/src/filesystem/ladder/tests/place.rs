@@ -43,10 +43,18 @@ fn a_twin_at_another_depth_is_not_taken_for_what_has_changed() {
     );
     check(
         "a:\n    let total = sums(items);\nb:\n        let total = sum(items);\n",
-        "    let total = sum(items);",
+        "    let total = sum(items);  ",
         "    let total = 1;",
-        "doubt (exact)",
+        "doubt (indentation)",
     );
+}
+
+#[test]
+fn exact_text_lands_where_it_is_although_another_place_is_nearly_it() {
+    let file = "a:\n    let total = sums(items);\nb:\n        let total = sum(items);\n";
+    literal(file, "    let total = sum(items);", "    let total = 1;");
+    let file = "if a {\n\tx := T{\n\t\tWhen: &last,\n\t}\n}\nif b {\n\tif c {\n\t\tx := T{\n\t\t\tWhen: &recent,\n\t\t}\n\t}\n}\n";
+    literal(file, "\t\tWhen: &recent,", "\t\tTime: &recent,");
 }
 
 #[test]

@@ -97,12 +97,63 @@ fn lines_that_are_broken_otherwise() {
         "f(\n    one,\n    two,\n    three,\n)\ng(four)\nh(six)",
         &right,
     );
-    // A line that goes has to be broken as in the file.
-    let outcome = edited(file, "f(one, two, three,)\ng(four)", "f(one)\ng(four)", Wanted::One);
+    // Lines that go are word for word those of the file; one of which a part stays has to be broken as there.
+    lands(file, "f(one, two, three,)\ng(four)", "f(one)\ng(four)", "f(one)\ng(four)\nh(five)\n");
+    let old = "f(\n    one,\n    two,\n    three,\n)\ng(four)";
+    let outcome = edited(file, old, "f(\n    one,\n    three,\n)\ng(four)", Wanted::One);
     assert!(outcome.starts_with("none") || outcome.starts_with("doubt"), "{outcome}");
     // Another word, or a string with other blanks that is not kept.
     assert_eq!(
         edited(file, "f(one, too, three,)\ng(four)", "f(one, too, three,)\ng(4)", Wanted::One),
         "none"
     );
+}
+
+#[test]
+fn numbers_in_other_signs() {
+    type Sign = fn(usize) -> String;
+    let signs: [Sign; 5] = [
+        |number| format!("({number}) "),
+        |number| format!("<{number}> "),
+        |number| format!("#{number} "),
+        |number| format!("Line {number}: "),
+        |number| format!("{number}-"),
+    ];
+    for sign in signs {
+        let shown = |text: &str| -> String {
+            text.lines().enumerate().map(|(at, line)| format!("{}{line}\n", sign(at + 2))).collect()
+        };
+        let file = "zero()\none(1)\n    two(2)\nthree(3)\n";
+        lands(
+            file,
+            &shown("one(1)\n    two(2)"),
+            &shown("one(1)\n    two(3)"),
+            &file.replace("two(2)", "two(3)"),
+        );
+    }
+}
+
+#[test]
+fn accents_in_one_character_or_in_two() {
+    let (one, two) = ("caf\u{e9}", "cafe\u{301}");
+    let file = |word: &str| format!("a()\nsay('{word}')\nb()\n");
+    let changed = |word: &str| format!("a()\nsay('{word}', '{word}')\nb()\n");
+    for (there, asked) in [(one, two), (two, one)] {
+        let (old, new) = (format!("say('{asked}')"), format!("say('{asked}', '{asked}')"));
+        lands(&file(there), &old, &new, &changed(there));
+        // With another slip, too.
+        lands(&file(there), &format!("a()  \n{old}"), &format!("a()\n{new}"), &changed(there));
+    }
+    assert_eq!(edited(&format!("{one}\n{one}\n"), two, "x", Wanted::One), "ambiguous (exact) [1, 2]");
+    assert_eq!(edited(&file(one), "cafe", "x", Wanted::One), "none");
+}
+
+#[test]
+fn newlines_beside_a_mark_of_cdata() {
+    let file = "a\n\nb\n\nc\n";
+    let after = "a\n\nx\nb\n\nc\n";
+    lands(file, "<![CDATA[\nb\n]]>", "\nx\nb\n", after);
+    lands(file, "<![CDATA[\nb\n]]>", "x\nb", after);
+    lands(file, "<![CDATA[\nb\n]]>", "<![CDATA[\nx\nb\n]]>", after);
+    lands(file, "<![CDATA[b\n]]>", "x\nb\n", after);
 }

@@ -55,7 +55,8 @@ pub(super) fn colours(file: &Lines<'_>, old: &str, new: &str) -> Option<Undone> 
     Some(Undone::plain(without_colours(old)?, without_colours(new)?))
 }
 
-fn without_colours(text: &str) -> Option<String> {
+/// The text without the codes of colours; `None` where it has others.
+pub(crate) fn without_colours(text: &str) -> Option<String> {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("\u{1b}[") {
@@ -92,7 +93,7 @@ pub(super) fn cat_all(_: &Lines<'_>, old: &str, new: &str) -> Option<Undone> {
 /// and `12#`. `None` where the old text has none of these on each of its lines.
 pub(in crate::filesystem::ladder) fn as_numbered(old: &str, new: &str) -> Option<(String, String)> {
     let first = Lines::of(old).all.first()?.text;
-    let forms: [fn(&str) -> Option<Shown<'_>>; 3] = [bracketed, hashed, of_grep];
+    let forms: [fn(&str) -> Option<Shown<'_>>; 6] = [bracketed, hashed, of_grep, around, named, dashed];
     let form = forms.into_iter().find(|form| form(first).is_some())?;
     let name = form(first)?.0.to_owned();
     let shown = |line: &'_ str| {
@@ -119,6 +120,30 @@ fn hashed(line: &str) -> Option<Shown<'_>> {
     let (number, rest) = digits(line.trim_start_matches(' '))?;
     let rest = rest.strip_prefix('#')?;
     Some(("", number, rest))
+}
+
+/// `(12) `, `<12> ` and `#12 `.
+fn around(line: &str) -> Option<Shown<'_>> {
+    let line = line.trim_start_matches(' ');
+    let (sign, end) =
+        [("(", ")"), ("<", ">"), ("#", "")].into_iter().find(|(sign, _)| line.starts_with(sign))?;
+    let (number, rest) = digits(&line[sign.len()..])?;
+    let rest = rest.strip_prefix(end)?;
+    Some((sign, number, rest.strip_prefix(' ').or_else(|| rest.is_empty().then_some(rest))?))
+}
+
+/// `Line 12: `.
+fn named(line: &str) -> Option<Shown<'_>> {
+    let name = ["Line ", "line "].into_iter().find(|name| line.starts_with(name))?;
+    let (number, rest) = digits(&line[name.len()..])?;
+    let rest = rest.strip_prefix(':')?;
+    Some((name, number, rest.strip_prefix(' ').unwrap_or(rest)))
+}
+
+/// `12-`.
+fn dashed(line: &str) -> Option<Shown<'_>> {
+    let (number, rest) = digits(line)?;
+    Some(("-", number, rest.strip_prefix('-')?))
 }
 
 fn of_grep(line: &str) -> Option<Shown<'_>> {

@@ -57,6 +57,10 @@ pub(super) fn lines(file: &Lines<'_>, old: &str, new: &str) -> Option<Undone> {
             }
             continue;
         }
+        // What goes as a whole leaves nothing to break.
+        if group.old.clone().all(|at| kept[at].is_none()) {
+            continue;
+        }
         let places: Option<Vec<usize>> = group.old.clone().map(|at| kept[at]).collect();
         let places = places.filter(|places| places.windows(2).all(|pair| pair[0] + 1 == pair[1]))?;
         let there: Vec<&str> = file.all[group.file.clone()].iter().map(|line| line.text).collect();
