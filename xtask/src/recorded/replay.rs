@@ -37,7 +37,7 @@ impl Replay {
     }
 
     pub(super) fn run(&mut self, edit: &Edit, file: &str) -> Result<Deed> {
-        if self.calls % CALLS == 0 {
+        if self.calls.is_multiple_of(CALLS) {
             self.server = None;
             fs::remove_dir_all(self.base.join("home"))?;
             fs::create_dir_all(self.base.join("home"))?;

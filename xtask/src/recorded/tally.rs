@@ -17,7 +17,7 @@ impl Tally {
     pub(super) fn add(&mut self, attempt: &Attempt, deed: Option<&Deed>, verdict: Verdict) {
         *self.counts.entry((attempt.failure, verdict)).or_default() += 1;
         if let (Verdict::Placeholder, Some(deed)) = (verdict, deed) {
-            let marked = deed.message.split('`').nth(1).unwrap_or_default();
+            let marked = deed.message.split('`').nth(3).unwrap_or_default();
             self.placeholders.push(marked.to_owned());
         }
     }

@@ -1,4 +1,4 @@
-//! Entities of HTML in a patch or in several edits: undone in the whole of them, or nowhere.
+//! Entities of HTML and code points in a patch or in several edits: undone in the whole of them, or nowhere.
 
 use super::ladder;
 
@@ -31,6 +31,33 @@ pub(crate) fn judged<'a>(mut olds: impl Iterator<Item = (&'a str, &'a str)>, all
         return Entities::Meant;
     }
     let is_mixed = |text: &&str| kinds.iter().any(|kind| ladder::has_plain(text, *kind));
+    match all.iter().position(is_mixed) {
+        Some(mixed) => Entities::Mixed(mixed),
+        None => Entities::Throughout,
+    }
+}
+
+/// The same of code points such as `\u003c`, where the file of a line has none.
+pub(crate) fn judged_code_points<'a>(
+    mut olds: impl Iterator<Item = (&'a str, &'a str)>,
+    all: &[&str],
+) -> Entities {
+    let mut signs: Vec<char> = all.iter().flat_map(|text| ladder::without_code_points(text).1).collect();
+    signs.sort_unstable();
+    signs.dedup();
+    signs.retain(|sign| *sign != '\\');
+    let is_written_so = |(line, file): (&str, &str)| {
+        let (plain, signs) = ladder::without_code_points(line.trim());
+        !signs.is_empty() && !file.contains("\\u00") && file.contains(&plain)
+    };
+    if signs.is_empty() || !olds.any(is_written_so) {
+        return Entities::Meant;
+    }
+    // A quote or a slash may be escaped in some places alone; the file's own lines tell the others.
+    let is_mixed = |text: &&str| {
+        let (_, own) = ladder::without_code_points(text);
+        signs.iter().any(|sign| "<>&".contains(*sign) && text.contains(*sign) && !own.is_empty())
+    };
     match all.iter().position(is_mixed) {
         Some(mixed) => Entities::Mixed(mixed),
         None => Entities::Throughout,

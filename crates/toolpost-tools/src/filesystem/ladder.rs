@@ -35,7 +35,7 @@ mod suspicion;
 mod tests;
 mod undoing;
 
-pub(crate) use undoing::without_colours;
+pub(crate) use undoing::{without_code_points, without_colours};
 
 pub(crate) use entities::{has_plain, kinds as entity_kinds, plain as without_entities};
 

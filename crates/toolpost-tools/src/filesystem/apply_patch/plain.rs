@@ -28,20 +28,27 @@ pub(super) fn plain(mut patch: Patch, world: &World) -> Result<Patch, ToolError>
             }
         }
     }
-    match entities::judged(olds.into_iter(), &all) {
-        Entities::Meant => return Ok(patch),
+    let plain = match entities::judged(olds.iter().copied(), &all) {
+        Entities::Meant => match entities::judged_code_points(olds.into_iter(), &all) {
+            Entities::Meant => return Ok(patch),
+            Entities::Mixed(at) => {
+                let what = "this text has characters as they are and as code points such as `\\u003c`";
+                return Err(malformed(numbers[at], what, "write the patch without code points"));
+            }
+            Entities::Throughout => |text: &str| ladder::without_code_points(text).0,
+        },
         Entities::Mixed(at) => {
             let what = "this text has characters as they are that other lines of the patch have as entities such as `&lt;`";
             return Err(malformed(numbers[at], what, "write the patch without entities"));
         }
-        Entities::Throughout => {}
-    }
+        Entities::Throughout => ladder::without_entities,
+    };
     for file in &mut patch.files {
         match &mut file.change {
-            Change::Add { content, .. } => *content = ladder::without_entities(content),
+            Change::Add { content, .. } => *content = plain(content),
             Change::Delete { hunks } | Change::Update { hunks, .. } => {
                 for line in hunks.iter_mut().flat_map(|hunk| &mut hunk.lines) {
-                    line.text = ladder::without_entities(&line.text);
+                    line.text = plain(&line.text);
                 }
             }
         }

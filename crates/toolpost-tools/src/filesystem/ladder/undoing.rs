@@ -12,6 +12,7 @@ mod wrapping;
 
 pub(super) use copied::as_numbered;
 pub(crate) use copied::without_colours;
+pub(crate) use escaped::without_code_points;
 
 use super::fold::Level;
 use super::lines::{Lines, is_filled};

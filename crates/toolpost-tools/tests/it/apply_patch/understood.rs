@@ -1,6 +1,6 @@
 //! A patch is understood as a whole, or refused as a whole with the line: no line with a mark is ever skipped.
 
-use super::{applied, check, refused};
+use super::{applied, check, refused, update};
 
 const FILE: &str = "a()\nb()\nold()\nc()\nd()\n";
 
@@ -203,4 +203,63 @@ fn entities_are_undone_in_the_whole_of_a_patch_or_nowhere() {
     let page = "<p>a &lt; b</p>\n<p>c</p>\n";
     let hunk = "@@ -1,2 +1,2 @@\n <p>a &lt; b</p>\n-<p>c</p>\n+<p>c &gt; d</p>\n";
     check(page, &unified(hunk), "<p>a &lt; b</p>\n<p>c &gt; d</p>\n");
+}
+
+#[test]
+fn code_points_are_undone_in_the_whole_of_a_patch_or_nowhere() {
+    let file = "if a < b {\n    one('x');\n}\ntwo();\nthree();\n";
+    let first =
+        "@@ -1,2 +1,2 @@\n if a \\u003c b {\n-    one(\\u0027x\\u0027);\n+    one(\\u0027y\\u0027);\n";
+    let second = "@@ -4,2 +4,2 @@\n-two();\n+two(\\u0027z\\u0027 \\u003c 1);\n three();\n";
+    let after = "if a < b {\n    one('y');\n}\ntwo('z' < 1);\nthree();\n";
+    check(file, &unified(&format!("{first}{second}")), after);
+    // Code points that the file has are its own.
+    let page = "a = '\\u003c'\nb\n";
+    check(
+        page,
+        &unified("@@ -1,2 +1,2 @@\n a = '\\u003c'\n-b\n+b = '\\u003e'\n"),
+        "a = '\\u003c'\nb = '\\u003e'\n",
+    );
+}
+
+#[test]
+fn what_a_patch_shows_otherwise_than_the_file() {
+    // Lines that were broken or joined, in what stays and in what goes.
+    let file = "a()\ncall(one, two, three)\nf(\n    x,\n    y,\n)\nz()\n";
+    check(
+        file,
+        &update("@@\n call(one,\n     two, three)\n f(x, y,)\n-z()\n+w()"),
+        &file.replace("z()", "w()"),
+    );
+    check(
+        file,
+        &update("@@\n a()\n-call(one,\n-     two, three)\n+call()"),
+        &file.replace("one, two, three", ""),
+    );
+    // Blank lines, without numbers too.
+    let file = "fn a() {\n    x();\n}\n\nfn b() {\n    y();\n}\n";
+    let patch = update("@@\n     x();\n\n }\n \n-fn b() {\n+fn c() {");
+    check(file, &patch, &file.replace("fn b", "fn c"));
+    // A first line that has lost its indentation, as nothing else has.
+    let file = "if a:\n    if b:\n        c()\n        d()\n";
+    check(file, &update("@@\n if b:\n-        c()\n+        e()"), &file.replace("c()", "e()"));
+    refused(&[("f", file)], &update("@@\n c()\n+e()\n         d()"), &["NO_MATCH"]);
+    // Accents in one character or in two.
+    let (one, two) = ("caf\u{e9}", "cafe\u{301}");
+    for (there, asked) in [(one, two), (two, one)] {
+        let file = format!("a\n{there}\nb\n");
+        let patch = update(&format!("@@\n {asked}\n-b\n+{asked}2"));
+        check(&file, &patch, &format!("a\n{there}\n{there}2\n"));
+    }
+    // New lines between lines of one ending have this one.
+    let file = "a\nb\nc\nd\ne( f )\r\ng\r\n";
+    check(file, &update("@@\n e(f)\n+x\n g"), "a\nb\nc\nd\ne( f )\r\nx\r\ng\r\n");
+    // Colours, and sentences around the patch.
+    let coloured = "\u{1b}[31m--- a/f\u{1b}[m\n\u{1b}[32m+++ b/f\u{1b}[m\n\u{1b}[36m@@ -1,2 +1,2 @@\u{1b}[m\n\u{1b}[31m-a\u{1b}[m\n\u{1b}[32m+A\u{1b}[m\n b\n";
+    check("a\nb\n", coloured, "A\nb\n");
+    let talk =
+        format!("Here it is:\n\n```diff\n{}\n```\n\nThis changes a line.\n", update("@@\n-a\n+A").trim_end());
+    check("a\nb\n", &talk, "A\nb\n");
+    let more = format!("{}\n-b\n", update("@@\n-a\n+A").trim_end());
+    refused(&[("f", "a\nb\n")], &more, &["stands after"]);
 }

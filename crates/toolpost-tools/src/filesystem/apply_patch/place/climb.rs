@@ -117,20 +117,19 @@ fn from_margin(
     let range = base + found.range.start..base + found.range.end;
     let line = file.all.partition_point(|line| line.start <= range.start).checked_sub(1);
     let start = line.map_or(range.start, |line| file.all[line].start);
-    let is_indented = |line: &HunkLine| line.text.starts_with([' ', '\t']) && !line.text.trim().is_empty();
+    let is_indented = |line: &&HunkLine| line.text.starts_with([' ', '\t']) && !line.text.trim().is_empty();
     let mut old = hunk.old();
-    let is_first_alone = old.next().is_some_and(|line| !is_indented(line)) && old.any(is_indented);
+    let is_first_alone =
+        old.next().is_some_and(|line| !is_indented(&line)) && old.any(|line| is_indented(&line));
     let is_kept = hunk.lines.first().is_some_and(|line| line.role == Role::Context);
-    let is_given = hunk.new_lines().next().is_some_and(is_indented);
+    // How deep a new line without indentation is meant is not told.
+    let mut added = hunk.lines.iter().filter(|line| line.role == Role::Added && !line.text.trim().is_empty());
+    let is_told = is_first_alone && added.all(|line| is_indented(&line));
     match file.text.get(start..range.start) {
-        Some(indent) if !indent.is_empty() && indent.trim().is_empty() && is_first_alone => {
-            match (is_kept, is_given) {
-                (true, _) => (start..range.end, format!("{indent}{}", found.replacement).into()),
-                (false, true) => (start..range.end, found.replacement.clone()),
-                // How deep the new line is meant is not told.
-                (false, false) => (range, found.replacement.clone()),
-            }
-        }
+        Some(indent) if !indent.is_empty() && indent.trim().is_empty() && is_told => match is_kept {
+            true => (start..range.end, format!("{indent}{}", found.replacement).into()),
+            false => (start..range.end, found.replacement.clone()),
+        },
         _ => (range, found.replacement.clone()),
     }
 }

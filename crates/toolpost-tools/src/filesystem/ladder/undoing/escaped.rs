@@ -62,22 +62,27 @@ pub(super) fn code_points(file: &Lines<'_>, old: &str, new: &str) -> Option<Undo
     if !old.contains("\\u00") || file.text.contains("\\u00") {
         return None;
     }
-    let plain = |text: &str| -> String {
-        let mut plain = String::with_capacity(text.len());
-        let mut rest = text;
-        while let Some(at) = rest.find("\\u00") {
-            let sign = rest.get(at + 4..at + 6).and_then(|digits| u8::from_str_radix(digits, 16).ok());
-            let sign = sign.filter(|sign| sign.is_ascii_punctuation()).map(char::from);
-            plain.push_str(&rest[..at]);
-            match sign {
-                Some(sign) => plain.push(sign),
-                None => plain.push_str("\\u00"),
-            }
-            rest = &rest[at + if sign.is_some() { 6 } else { 4 }..];
+    let (plain_old, _) = without_code_points(old);
+    (plain_old != old).then(|| Undone::plain(plain_old, without_code_points(new).0))
+}
+
+/// The text with the signs of ASCII for their code points, and these signs.
+pub(crate) fn without_code_points(text: &str) -> (String, Vec<char>) {
+    let mut plain = String::with_capacity(text.len());
+    let mut signs = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("\\u00") {
+        let sign = rest.get(at + 4..at + 6).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        let sign = sign.filter(|sign| sign.is_ascii_punctuation()).map(char::from);
+        plain.push_str(&rest[..at]);
+        match sign {
+            Some(sign) => plain.push(sign),
+            None => plain.push_str("\\u00"),
         }
-        plain + rest
-    };
-    (plain(old) != old).then(|| Undone::plain(plain(old), plain(new)))
+        signs.extend(sign);
+        rest = &rest[at + if sign.is_some() { 6 } else { 4 }..];
+    }
+    (plain + rest, signs)
 }
 
 /// A backslash before signs that have a meaning in Markdown or in a shell, where the file has none before them.
