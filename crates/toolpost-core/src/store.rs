@@ -132,7 +132,7 @@ pub trait Store: Send + Sync {
     fn finish_undo(&self, by: &By, finished: Finished) -> Result<(), ToolError>;
 
     /// Holds a run for this process, which says who it is. From then on, whatever this store writes is refused once another
-    /// process holds the run. A run that somebody holds who lives is refused with `TASK_CONFLICT`, unless it is taken over.
+    /// process holds the run, until the hold is released. A process may hold several. A run that somebody holds who lives is refused with `TASK_CONFLICT`, unless it is taken over.
     fn hold(&self, run: &str, holder: &str, from: HeldBy) -> Result<Hold, ToolError>;
 
     /// Who holds a run at this moment.

@@ -6,16 +6,26 @@
 
 use crate::db::{Failure, Tx, first};
 use std::any::Any;
+use std::sync::Weak;
 use toolpost_core::{Code, ToolError};
 
 /// A lock that ends with its process, or when this is dropped.
 pub(crate) type Lock = Box<dyn Any + Send>;
 
 /// A run that a process holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Held {
     pub(crate) run: String,
     pub(crate) attempt: u64,
+    /// Alive as long as its hold is.
+    pub(crate) hold: Weak<()>,
+}
+
+impl Held {
+    /// Whether it is this run, and its hold has not been dropped.
+    pub(crate) fn is_alive_of(&self, run: &str) -> bool {
+        self.run == run && self.hold.strong_count() > 0
+    }
 }
 
 /// The name of the lock of an attempt.

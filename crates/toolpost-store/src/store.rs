@@ -40,8 +40,8 @@ pub(crate) struct SqlStore {
     /// Held by who deletes: files are removed only when what named them is durably gone.
     collecting: Mutex<()>,
     faults: Option<Arc<Faults>>,
-    /// The run that this process holds: once another has taken it over, nothing is written any more.
-    held: Arc<Mutex<Option<Held>>>,
+    /// The runs that this process holds: once another has taken one over, nothing is written any more.
+    held: Arc<Mutex<Vec<Held>>>,
 }
 
 /// The parts of the log that this process has added.
@@ -423,6 +423,12 @@ impl Store for SqlStore {
             |attempt: u64| self.db.lock(&hold::lock_name(run, attempt)).map_err(|failure| self.told(failure));
         let name = run.to_owned();
         let (before, by) = self.read(move |tx| hold::last(tx, &name))?;
+        let is_own =
+            self.held.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|held| held.is_alive_of(run));
+        // In memory no lock would tell.
+        if is_own && from == HeldBy::Nobody {
+            return Err(hold::refused(run, &by));
+        }
         // Whoever has the lock of the attempt before is the only one who may go on from it.
         let old = match from {
             HeldBy::Nobody => {
@@ -436,9 +442,17 @@ impl Store for SqlStore {
             return Err(hold::refused(run, &by));
         }
         drop(old);
-        *self.held.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some(Held { run: run.to_owned(), attempt: before + 1 });
-        Ok(Hold::new(own))
+        let alive = Arc::new(());
+        let new = Held { run: run.to_owned(), attempt: before + 1, hold: Arc::downgrade(&alive) };
+        let mut all = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|held| held.is_alive_of(&held.run));
+        all.push(new);
+        drop(all);
+        let all = Arc::clone(&self.held);
+        Ok(Hold::new(own).with_release(move || {
+            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+            all.retain(|held| held.hold.as_ptr() != Arc::as_ptr(&alive));
+        }))
     }
 
     fn holder(&self, run: &str) -> Result<Option<String>, ToolError> {

@@ -4,12 +4,30 @@ use std::any::Any;
 use std::fmt;
 
 /// A run that this process holds, until this is dropped or the process ends.
-pub struct Hold(#[expect(dead_code, reason = "it is kept to be dropped")] Box<dyn Any + Send>);
+pub struct Hold {
+    lock: Box<dyn Any + Send>,
+    release: Option<Box<dyn FnOnce() + Send>>,
+}
 
 impl Hold {
     /// Held as long as this lock.
     pub fn new(lock: Box<dyn Any + Send>) -> Hold {
-        Hold(lock)
+        Hold { lock, release: None }
+    }
+
+    /// Does this too when it is released.
+    #[must_use]
+    pub fn with_release(self, release: impl FnOnce() + Send + 'static) -> Hold {
+        Hold { release: Some(Box::new(release)), ..self }
+    }
+
+    /// Ends it for a process that goes on. The store writes on whoever holds the run next, so everything of the run must be
+    /// written before. After a plain drop it may refuse to write instead.
+    pub fn release(self) {
+        if let Some(release) = self.release {
+            release();
+        }
+        drop(self.lock);
     }
 }
 

@@ -5,8 +5,13 @@ use std::sync::{Arc, Barrier};
 use toolpost_core::Code;
 use toolpost_core::store::{EventQuery, FileChange, HeldBy};
 
-on_shared_stores!(a_run_has_one_holder, of_many_at_once_one_gets_it, who_was_evicted_writes_nothing);
-on_every_store!(a_session_is_removed_whole);
+on_shared_stores!(
+    a_run_has_one_holder,
+    of_many_at_once_one_gets_it,
+    who_was_evicted_writes_nothing,
+    a_process_that_has_released_a_run_writes_on
+);
+on_every_store!(a_session_is_removed_whole, a_process_holds_several_runs, a_run_is_held_once_in_a_process);
 
 fn a_run_has_one_holder(fresh: &Fresh) {
     let (one, other) = (fresh.open(), fresh.open());
@@ -75,4 +80,37 @@ fn a_session_is_removed_whole(fresh: &Fresh) {
     assert_eq!(sessions, ["b"]);
     assert!(store.file("a", "x", None).unwrap().is_none());
     assert_eq!(store.events(&EventQuery::default()).unwrap().len(), 1);
+}
+
+fn a_process_holds_several_runs(fresh: &Fresh) {
+    let store = fresh.open();
+    let one = store.hold("one", "this", HeldBy::Nobody).unwrap();
+    let two = store.hold("two", "this", HeldBy::Nobody).unwrap();
+    store.append(&[warning("s", 1, "both")]).unwrap();
+    drop(one);
+    store.append(&[warning("s", 2, "one left")]).unwrap();
+    two.release();
+    store.append(&[warning("s", 3, "none left")]).unwrap();
+}
+
+fn a_run_is_held_once_in_a_process(fresh: &Fresh) {
+    let store = fresh.open();
+    let hold = store.hold("run", "this", HeldBy::Nobody).unwrap();
+    assert_eq!(store.hold("run", "this", HeldBy::Nobody).unwrap_err().code(), Code::TaskConflict);
+    store.append(&[warning("s", 1, "still held")]).unwrap();
+    hold.release();
+    store.hold("run", "this", HeldBy::Nobody).unwrap().release();
+}
+
+fn a_process_that_has_released_a_run_writes_on(fresh: &Fresh) {
+    let (server, next) = (fresh.open(), fresh.open());
+    let kept = server.hold("kept", "server", HeldBy::Nobody).unwrap();
+    server.hold("run", "server", HeldBy::Nobody).unwrap().release();
+    let _hold = next.hold("run", "next", HeldBy::Nobody).unwrap();
+    server.append(&[warning("s", 1, "another run")]).unwrap();
+    // What it still holds can be taken from it.
+    let _taken = next.hold("kept", "next", HeldBy::Anybody).unwrap();
+    assert_eq!(server.append(&[warning("s", 2, "late")]).unwrap_err().code(), Code::Interrupted);
+    kept.release();
+    server.append(&[warning("s", 3, "another run")]).unwrap();
 }
