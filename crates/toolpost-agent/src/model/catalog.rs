@@ -321,6 +321,13 @@ impl Catalog {
         if let Some((vendor, model)) = wanted.split_once('/')
             && let Some(row) = self.vendors.iter().find(|row| row.name == vendor)
         {
+            // A server on this machine says itself which models it has.
+            if model.is_empty() && row.probe.is_none() {
+                let message = format!(
+                    "`{wanted}` names no model; write `{vendor}/MODEL`, or `{vendor}` for its usual one"
+                );
+                return Err(ModelError::new(ModelErrorKind::Invalid, message));
+            }
             let model = row.aliases.get(model).map_or(model, String::as_str);
             return Ok((row, model.to_owned()));
         }
@@ -535,6 +542,7 @@ mod tests {
         check("gemini", "gemini", "gemini-3.8-flash", Some(3.8175));
         check("openrouter/openai/gpt-5.5", "openrouter", "openai/gpt-5.5", None);
         check("ollama", "ollama", "", None);
+        check("ollama/", "ollama", "", None);
         check("ollama/qwen3:4b", "ollama", "qwen3:4b", None);
         // Nobody has said what these cost.
         check("claude-opus-4-9", "anthropic", "claude-opus-4-9", None);
@@ -558,6 +566,8 @@ mod tests {
             "meta-llama/Llama-3.3-70B-Instruct-Turbo",
             None,
         );
+        let error = Catalog::built_in().unwrap().find("openai/").unwrap_err();
+        assert!(error.message.contains("`openai/MODEL`"), "{error:?}");
         let error = Catalog::built_in().unwrap().find("gpt5").unwrap_err();
         assert!(error.message.contains("vendor/model") && error.message.contains("anthropic"), "{error:?}");
     }
