@@ -17,7 +17,8 @@
 //!
 //! A reference is `{{NAME.output}}` (the text), `{{NAME.data.PATH}}` (data, by keys and places), `{{NAME.lines}}` (the lines
 //! of the text that are not empty), `{{NAME.count}}`, `{{NAME.error}}`, `{{task}}`, and in `each` `{{item}}`. What is nothing but a
-//! reference keeps its type. In a `say` that is JSON, what stands for a reference is JSON too: in a string it is escaped.
+//! reference keeps its type. In JSON, which may stand between other words of a `say`, what stands for a reference is JSON too: in a
+//! string it is escaped.
 //! `\{{` is a plain `{{`. A call that fails ends the run, unless it is `optional`; so does a command
 //! that ends with another code than 0. There is no condition, no loop and no arithmetic: what needs them is a tool, or a task for a model.
 //!

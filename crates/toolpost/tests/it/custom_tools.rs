@@ -33,6 +33,12 @@ fn what_stands_in_a_script_of_json_is_escaped_as_json() {
         check(r#"'{"bullets": ["{{text}}"], "n": {{count}}, "more": {"text": "a {{text}} b"}}'"#, text);
         check(r#"'{"bullets": [{{text}}]}'"#, &format!("{text} is a text"));
         check(r#"[ { say: '{"bullets": ["{{text}}"]}' } ]"#, text);
+        check(r#"'Here: {"bullets": ["{{text}}"]} as {{text}}'"#, text);
+        check(r#""```json\n{\"bullets\": [\"{{text}}\"]}\n```""#, text);
+        check(
+            r#"'See [{{text}}], ["{{text}}"] and {x}. {"bullets": ["{{text}}", "{{count}} {{text}} b"]}'"#,
+            text,
+        );
     }
 }
 

@@ -95,18 +95,20 @@ impl Template {
         Ok(text)
     }
 
-    /// The text of an answer. Where it is an object or a list of JSON, it is one with everything filled in too.
+    /// The text of an answer. What is an object or a list of JSON in it is one with everything filled in too.
     pub(super) fn said(&self, bindings: &Bindings) -> Result<String, String> {
         let Template::Text(pieces) = self else { return self.text(bindings) };
-        let Some(is_in_string) = json_text::places(pieces) else { return self.text(bindings) };
         let mut text = String::new();
-        let mut places = is_in_string.into_iter();
+        let mut places = json_text::places(pieces).into_iter();
         for piece in pieces {
             match piece {
                 Piece::Text(plain) => text.push_str(plain),
                 Piece::Reference(reference) => {
                     let value = reference.value(bindings)?;
-                    text.push_str(&json_text::filled(&value, places.next().unwrap_or_default()));
+                    text.push_str(&match places.next().flatten() {
+                        Some(place) => json_text::filled(&value, place),
+                        None => shown(&value),
+                    });
                 }
             }
         }
