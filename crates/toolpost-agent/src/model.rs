@@ -29,7 +29,7 @@ mod ollama;
 mod responses;
 
 pub use catalog::{Catalog, CatalogError, ImageLimits, ModelRow, Origin, PriceRow, VendorRow, own_variable};
-pub use choice::{Choice, Level, Wanted, choose};
+pub use choice::{Choice, Level, Wanted, choose, may_choose};
 pub use decoder::{Decoder, Limits};
 pub use failure::{Hints, from_http};
 pub use format::{Encoded, Format, Quirks, Reasoning, Target, encode};

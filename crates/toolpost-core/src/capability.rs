@@ -16,6 +16,8 @@ pub enum Need {
     Model,
     /// The host that runs other agents.
     Agents,
+    /// An agent above, which has started the one that calls the tool.
+    Parent,
 }
 
 impl Need {
@@ -26,6 +28,18 @@ impl Need {
             Need::Store => "store",
             Need::Model => "model",
             Need::Agents => "agents",
+            Need::Parent => "parent",
+        }
+    }
+
+    /// What is missing where it is not there.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Need::Engine => "the engine service, which is not there",
+            Need::Store => "the store service, which is not there",
+            Need::Model => "the model service, which is not there",
+            Need::Agents => "the agents service, which is not there",
+            Need::Parent => "an agent above, which is not there",
         }
     }
 
@@ -34,7 +48,7 @@ impl Need {
         match self {
             Need::Engine => crate::Code::EngineNotAvailable,
             Need::Store => crate::Code::StoreNotAvailable,
-            Need::Model | Need::Agents => crate::Code::LlmAssistRequired,
+            Need::Model | Need::Agents | Need::Parent => crate::Code::LlmAssistRequired,
         }
     }
 }

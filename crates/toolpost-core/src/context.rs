@@ -405,7 +405,10 @@ impl Context {
 
     /// Whether a service is there.
     pub fn has(&self, need: Need) -> bool {
-        self.host.services.has(need)
+        match need {
+            Need::Parent => self.host.ids.parent_activation.is_some(),
+            service => self.host.services.has(service),
+        }
     }
 
     /// The store of the session, for a tool that needs one.

@@ -308,10 +308,15 @@ impl Config {
     /// The MCP servers that may be started, and what is to be said of the others. Files of other programs are read now.
     /// There are none where toolpost is itself a server of toolpost, or one could start itself without end.
     pub fn servers(&self) -> Servers {
-        match self.lookup.variables.contains_key(UPSTREAM) {
+        match self.is_upstream() {
             true => Servers::default(),
             false => self.lookup.read(),
         }
+    }
+
+    /// Whether this is a server of another toolpost.
+    pub(crate) fn is_upstream(&self) -> bool {
+        self.lookup.variables.contains_key(UPSTREAM)
     }
 
     /// Whether the data directory can be written, so that the workspace's own store can be there.

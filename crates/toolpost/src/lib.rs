@@ -18,7 +18,7 @@ mod runtime;
 mod syntax;
 mod undo;
 
-pub use runtime::{Frontend, Runtime, ServerChoice};
+pub use runtime::{AgentTools, Frontend, Runtime, ServerChoice};
 
 use clap::error::{ContextKind, ContextValue};
 use cli::{Cli, Command, Flags};
@@ -93,7 +93,7 @@ pub fn run_with(words: Vec<OsString>, extension: Option<Arc<dyn Extension>>) -> 
         Command::Chat(chat) => commands::chat::run(&printer, &flags, environment, chat),
         Command::Agents { command } => {
             // Agents may name the tools that start others.
-            let frontend = Frontend { agents: true, ..this_program() };
+            let frontend = Frontend { agents: AgentTools::Always, ..this_program() };
             match open(&flags, environment, &printer, frontend) {
                 Ok(runtime) => commands::agents::run(&runtime, &printer, command.as_ref()),
                 Err(error) => printer.invocation_error(&error),

@@ -1,6 +1,7 @@
 //! Where the parts are joined, once for every command: registry, executor, context, servers.
 
 mod activate;
+mod delegation;
 mod host;
 mod offer;
 mod packs;
@@ -8,11 +9,11 @@ mod resume;
 mod rule_names;
 mod tool_model;
 
-pub(crate) use activate::{Chosen, Prepared, Seat};
+pub(crate) use activate::{Caller, Chosen, Prepared, Seat};
 pub(crate) use host::{Audience, TreeHost, outside_name, outside_part};
 pub(crate) use offer::{MissingTool, Offer, grouped, lack, remedy};
 pub(crate) use packs::{KnownPack, PackOrigin, meant, missing};
-pub(crate) use resume::{Recorded, Resumed, holder};
+pub(crate) use resume::{Recorded, Reopened, Resumed, holder};
 pub(crate) use rule_names::RuleNames;
 
 use tool_model::ToolModel;
@@ -56,8 +57,18 @@ pub struct Frontend {
     pub servers: ServerChoice,
     /// Whether what happens is written into the store.
     pub records: bool,
-    /// Whether agents can be started by others.
-    pub agents: bool,
+    /// Which tools that start agents there are.
+    pub agents: AgentTools,
+}
+
+/// When there are tools that start agents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AgentTools {
+    /// Always: the session is a run, or may be one.
+    Always,
+    /// Where an agent file may be used and a model is there for it.
+    #[default]
+    WherePossible,
 }
 
 /// Which MCP servers are used.
@@ -77,7 +88,7 @@ impl Default for Frontend {
             pdf: None,
             servers: ServerChoice::Configured,
             records: false,
-            agents: false,
+            agents: AgentTools::default(),
         }
     }
 }
@@ -131,7 +142,9 @@ impl Runtime {
         };
         let code = code_engine(&config, &workspace);
         let host = Arc::new(TreeHost::default());
-        let agents = frontend.agents.then(|| Arc::clone(&host) as _);
+        let has_agents =
+            frontend.agents == AgentTools::Always || delegation::is_possible(&config, host.known());
+        let agents = has_agents.then(|| Arc::clone(&host) as _);
         let today = moment(SystemClock::new().now_ms());
         let model = ToolModel::configured(&config, today.get(..10).unwrap_or_default());
         let model = model.map(|model| Arc::new(model) as Arc<dyn Model>);
@@ -239,11 +252,20 @@ impl Runtime {
         if self.context.tools().snapshot().meant(tool).is_none() {
             self.offer_agents_tools();
         }
-        if self.plugins.is_none() {
+        if self.plugins.is_none() && self.context.services().agents.is_none() {
             return Ok(());
         }
         let call = Call::new(tool, serde_json::Value::Null);
-        threads()?.block_on(self.executor.awaited(&self.context, &call)).map(drop)
+        threads()?.block_on(async {
+            self.know_agents().await;
+            self.executor.awaited(&self.context, &call).await.map(drop)
+        })
+    }
+
+    /// Lets the tools that start agents name the agents there are. Returns what is to be said of those that failed.
+    pub(crate) async fn know_agents(&self) -> Vec<String> {
+        let failed = self.executor.ready_by_agent(&self.context).await;
+        failed.into_iter().map(|(_, error)| error.message().to_owned()).collect()
     }
 
     /// Makes all tools known: those that agents define, and those of servers, which are waited for. Returns what is to be said
@@ -257,13 +279,17 @@ impl Runtime {
 
     fn know_servers(&self) -> Vec<String> {
         let mut notes = self.servers.notes();
-        let Some(plugins) = &self.plugins else { return notes };
-        let failed = match threads() {
-            Ok(threads) => threads.block_on(self.executor.all_ready(&self.context)),
+        if self.plugins.is_none() && self.context.services().agents.is_none() {
+            return notes;
+        }
+        let (unready, failed) = match threads() {
+            Ok(threads) => threads
+                .block_on(async { (self.know_agents().await, self.executor.all_ready(&self.context).await) }),
             Err(error) => return vec![error.message().to_owned()],
         };
+        notes.extend(unready);
         notes.extend(failed.into_iter().map(|(_, error)| error.message().to_owned()));
-        notes.extend(plugins.notes());
+        notes.extend(self.plugins.iter().flat_map(Plugins::notes));
         notes
     }
 }

@@ -5,12 +5,15 @@ use super::draft::{items, text};
 use super::key::{Key, Keys};
 use futures_util::future::join_all;
 use serde_json::Value;
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
 use toolpost_core::model::{ModelError, ModelErrorKind};
-use toolpost_http::{Client, HeaderMap, HeaderName, HeaderValue, Request};
+use toolpost_http::{Client, HeaderMap, HeaderName, HeaderValue, Request, Target};
 
 /// How long a server on this machine may take to say that it is there.
 const PROBE: Duration = Duration::from_millis(500);
+/// How long it may take to accept a connection.
+const GLANCE: Duration = Duration::from_millis(100);
 /// Maximum size of its list of models.
 const MAX_LIST: usize = 1 << 20;
 
@@ -27,6 +30,21 @@ pub struct Wanted {
     pub configured: Option<String>,
     /// Whose model it is.
     pub level: Level,
+}
+
+impl Wanted {
+    /// The model that is named, and by whom.
+    fn named(&self) -> Option<(&str, &'static str)> {
+        let named = [
+            (&self.for_all, "`--model-for-all`"),
+            (&self.flag, "`--model`"),
+            (&self.agent, "the agent file"),
+            (&self.configured, "the configuration"),
+        ];
+        // Agent files of other hosts say `inherit` for "whatever the others use".
+        let says = |name: &&str| !name.is_empty() && *name != "inherit";
+        named.into_iter().find_map(|(name, who)| Some((name.as_deref().map(str::trim).filter(says)?, who)))
+    }
 }
 
 /// Whose model is chosen.
@@ -71,20 +89,10 @@ pub async fn choose(
     keys: &dyn Keys,
     client: &Client,
 ) -> Result<Choice, ModelError> {
-    let named = [
-        (&wanted.for_all, "`--model-for-all`"),
-        (&wanted.flag, "`--model`"),
-        (&wanted.agent, "the agent file"),
-        (&wanted.configured, "the configuration"),
-    ];
-    for (name, who) in named {
-        // Agent files of other hosts say `inherit` for "whatever the others use".
-        let name = name.as_deref().map(str::trim).filter(|name| !name.is_empty() && *name != "inherit");
-        if let Some(name) = name {
-            return by_name(name, (who, wanted.level), catalog, keys, client).await;
-        }
+    if let Some((name, who)) = wanted.named() {
+        return by_name(name, (who, wanted.level), catalog, keys, client).await;
     }
-    let own = || catalog.vendors().iter().filter(|row| !matches!(row.origin, Origin::Workspace(_)));
+    let own = || unnamed(catalog);
     for row in own().filter(|row| row.probe.is_none()) {
         if let (Some(model), Some(key)) = (&row.model, row.key.find(keys).await?) {
             let reason = format!("{} is there", key.source());
@@ -101,6 +109,46 @@ pub async fn choose(
         }
     }
     Err(nothing(catalog, &local))
+}
+
+/// Whether a model can probably be chosen. No command is started, and no file with a key is read; a server on this machine is
+/// there if something listens at its port.
+pub fn may_choose(wanted: &Wanted, catalog: &Catalog, keys: &dyn Keys) -> bool {
+    let has_key = |row: &VendorRow| {
+        let set = |name: &String| keys.variable(name).is_some_and(|text| !text.trim().is_empty());
+        row.key.variables.iter().any(set) || row.key.file.is_some() || !row.key.command.is_empty()
+    };
+    match wanted.named() {
+        Some((name, _)) => {
+            catalog.find(name).is_ok_and(|(row, _)| row.probe.is_some() || row.key.is_empty() || has_key(row))
+        }
+        None => unnamed(catalog).any(|row| match row.probe {
+            None => row.model.is_some() && has_key(row),
+            Some(_) => listens(&placed(row, keys)),
+        }),
+    }
+}
+
+/// The vendors of which one may be chosen that nobody names.
+fn unnamed(catalog: &Catalog) -> impl Iterator<Item = &VendorRow> {
+    catalog.vendors().iter().filter(|row| !matches!(row.origin, Origin::Workspace(_)))
+}
+
+/// Whether something listens where a server should be. One on another machine, which only the user can have named, is
+/// believed.
+fn listens(row: &VendorRow) -> bool {
+    let Ok(url) = row.url("") else { return false };
+    let Target { host, port, .. } = url.target();
+    let address = match host.as_str() {
+        "localhost" => Ok(IpAddr::from([127, 0, 0, 1])),
+        host => host.parse::<IpAddr>(),
+    };
+    match address {
+        Ok(address) if address.is_loopback() => {
+            TcpStream::connect_timeout(&SocketAddr::new(address, *port), GLANCE).is_ok()
+        }
+        _ => true,
+    }
 }
 
 async fn by_name(

@@ -30,6 +30,8 @@ impl Services {
             Need::Store => self.store.is_some(),
             Need::Model => self.model.is_some(),
             Need::Agents => self.agents.is_some(),
+            // That is a matter of the session: see `Context::has`.
+            Need::Parent => false,
         }
     }
 }

@@ -86,8 +86,7 @@ pub(super) fn admitted(ctx: &Context, policy: &Policy, spec: &Spec) -> Result<()
         Some(Absence::Role(_)) => return check_role(ctx, spec, shown),
         Some(Absence::Service(need, advice)) => {
             let advice = advice.map(|advice| format!("; {advice}")).unwrap_or_default();
-            let message =
-                format!("`{shown}` needs the {} service, which is not there{advice}", need.as_str());
+            let message = format!("`{shown}` needs {}{advice}", need.in_words());
             return Err(ToolError::new(need.missing_code(), message));
         }
         Some(Absence::Selection(by)) => format!(

@@ -40,7 +40,9 @@ impl Tool for SignalParent {
 
     fn spec(&self) -> Spec {
         let spec = Spec::new("signal_parent", "1.0.0", include_str!("signal_parent.txt"));
-        changes_store(spec.requires(Capability::Read).needs(Need::Agents).idempotent())
+        let spec = spec.requires(Capability::Read).needs(Need::Agents).needs(Need::Parent);
+        let advice = "only an agent that another one has started can use it";
+        changes_store(spec.where_missing(advice).idempotent())
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {

@@ -12,7 +12,7 @@ use super::run::{MOST_BACKGROUND, agent, from, is_path, refuse, servers_ready, s
 use crate::cli::{Chat, Flags, RunOutput};
 use crate::config::env::Environment;
 use crate::output::{Beginning, Printer, RawMode, Screen, Show, Stage, Tone, on_terminal};
-use crate::runtime::{Audience, Frontend, Runtime, threads};
+use crate::runtime::{AgentTools, Audience, Frontend, Runtime, threads};
 use asking::Asking;
 use attach::Attached;
 use conversation::Conversation;
@@ -57,7 +57,7 @@ pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment, ch
         confirm,
         background: MOST_BACKGROUND,
         records: true,
-        agents: true,
+        agents: AgentTools::Always,
         ..crate::this_program()
     };
     let opened = crate::open(flags, environment, printer, frontend)

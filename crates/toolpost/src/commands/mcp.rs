@@ -112,6 +112,9 @@ fn serve(
             interrupted().await;
             cancel.cancel();
         });
+        for note in runtime.know_agents().await {
+            printer.say(Tone::Note, &format!("note: {}", on_terminal(&note)));
+        }
         match admission {
             // On one of the threads that calls run on, so that none need be woken for them.
             None => {

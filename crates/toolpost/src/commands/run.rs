@@ -11,7 +11,9 @@ use crate::output::{
     Beginning, Fault, Line, Printer, RunEvent, RunResult, Screen, Show, Shown, Stage, Tone, cost_in_words,
     dollars, grouped, on_terminal, reason, unwritable,
 };
-use crate::runtime::{Audience, Chosen, Frontend, Prepared, Resumed, Runtime, Seat, holder, threads};
+use crate::runtime::{
+    AgentTools, Audience, Chosen, Frontend, Prepared, Resumed, Runtime, Seat, holder, threads,
+};
 use serde_json::Value;
 use std::io::{IsTerminal, Read};
 use std::sync::Arc;
@@ -100,7 +102,7 @@ pub(crate) fn run(
         confirm: Arc::new(confirm),
         background: MOST_BACKGROUND,
         records: true,
-        agents: true,
+        agents: AgentTools::Always,
         ..crate::this_program()
     };
     let opened = crate::open(flags, environment, printer, frontend)
@@ -287,8 +289,8 @@ async fn start(
         let model_note = format!("{} with {vendor}/{name} ({reason})", agent.name);
         let listener = Arc::clone(stage) as _;
         let (id, session) = runtime.new_run(agent);
-        let (above, state) = (None, None);
-        let seat = Seat { id, session, task, has_person, listener, redactor, above, state };
+        let (above, caller, state) = (None, None, None);
+        let seat = Seat { id, session, task, has_person, listener, redactor, above, caller, state };
         let mut prepared = runtime.activate(agent, model, seat).await?;
         prepared.notes.insert(0, model_note);
         let hold = runtime.store.hold(&prepared.activation.id, &holder(), HeldBy::Nobody)?;

@@ -4,8 +4,8 @@ mod choose;
 mod instructions;
 mod stated;
 
-use super::Runtime;
 use super::host::TreeHost;
+use super::{Runtime, delegation};
 use crate::config::{Layer, ModelSettings};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ use toolpost_core::activation::{Limits, Start};
 use toolpost_core::dialect::Dialect;
 use toolpost_core::host::{Ids, Redactor, Services, Spawn, new_id};
 use toolpost_core::model::{Model, ModelErrorKind, Profile};
-use toolpost_core::{Capability, Code, Policy, ToolError};
+use toolpost_core::{Capability, Code, Context, Policy, ToolError};
 use toolpost_http::{Connect, Proxy};
 
 /// An agent that is ready to run.
@@ -49,8 +49,47 @@ pub(crate) struct Seat {
     pub(crate) redactor: Redactor,
     /// The agent that starts it; none for the first.
     pub(crate) above: Option<Above>,
+    /// The call from outside of every run that has begun its tree; none where `run` or `chat` has.
+    pub(crate) caller: Option<Caller>,
     /// How it stands, where it has begun before.
     pub(crate) state: Option<State>,
+}
+
+/// A call from outside of every run, for the whole tree that it begins.
+#[derive(Clone)]
+pub(crate) struct Caller {
+    /// Who is asked, who hears what happens, what ends it, and what it may do.
+    pub(crate) context: Context,
+    /// Its id.
+    pub(crate) call: String,
+}
+
+/// Who starts a run.
+#[derive(Clone, Copy)]
+pub(super) enum Starter<'a> {
+    /// A person, by `run` or `chat`.
+    Person,
+    /// A call from outside of every run.
+    Caller,
+    /// An agent, with what is withheld from its children.
+    Agent(&'a Withheld),
+}
+
+impl<'a> Starter<'a> {
+    fn of(seat: &'a Seat) -> Starter<'a> {
+        match (&seat.above, &seat.caller) {
+            (Some(above), _) => Starter::Agent(&above.withheld),
+            (None, Some(_)) => Starter::Caller,
+            (None, None) => Starter::Person,
+        }
+    }
+
+    fn withheld(self) -> Option<&'a Withheld> {
+        match self {
+            Starter::Agent(withheld) => Some(withheld),
+            Starter::Person | Starter::Caller => None,
+        }
+    }
 }
 
 /// What a run has from the agent that starts it.
@@ -113,8 +152,8 @@ impl Runtime {
         redactor: &Arc<Redactor>,
     ) -> Result<Chosen, ToolError> {
         let mut settings = self.config.models()?;
-        let flag = settings.flag.take().filter(|flag| flag != "script");
-        settings.configured = flag.or(settings.configured);
+        settings.configured = delegation::wanted(&settings, None).configured;
+        settings.flag = None;
         self.model_by(agent, today, redactor, (settings, Level::Below)).await
     }
 
@@ -174,15 +213,19 @@ impl Runtime {
         let profile = model.profile().clone();
         let before = seat.state.as_ref().and_then(State::start).and_then(|start| start.rights.clone());
         let before = before.unwrap_or_default();
-        let policy = match &seat.above {
-            Some(above) => agent.policy_within(&above.policy),
-            None => agent.policy_within(&self.policy_after(&before, self.run_policy(seat.has_person))?),
+        let base = seat.caller.as_ref().map_or(&self.context, |caller| &caller.context);
+        let policy = match (&seat.above, &seat.caller) {
+            (Some(above), _) => agent.policy_within(&above.policy),
+            (None, Some(_)) => agent.policy_within(&self.policy_after(&before, base.policy().clone())?),
+            (None, None) => {
+                agent.policy_within(&self.policy_after(&before, self.run_policy(seat.has_person))?)
+            }
         };
         let dialect = self.dialect_for(agent, profile.dialect.as_deref())?;
         let mut problems: Vec<Problem> = Vec::new();
-        let above = seat.above.as_ref().map(|above| &above.withheld);
-        let (tools, offers_all) = self.tools_for(agent, &policy, &dialect, above, &mut problems)?;
-        let withheld = self.withheld(agent, &dialect, above);
+        let starter = Starter::of(&seat);
+        let (tools, offers_all) = self.tools_for(agent, &policy, &dialect, starter, &mut problems)?;
+        let withheld = self.withheld(agent, &dialect, starter.withheld());
         if profile.provider == "script" {
             let problems = self.check_script(agent);
             let broken = problems.iter().filter(|problem| problem.severity == Severity::Broken);
@@ -198,10 +241,14 @@ impl Runtime {
         let is_limited =
             limits.cost.is_some() || seat.above.as_ref().is_some_and(|above| above.branch.has_cost_limit());
         check_price(&agent.file, &profile, is_limited)?;
-        let Seat { id, session, task, listener, redactor, above, state, .. } = seat;
+        let mut context = base.rebuild();
+        let Seat { id, session, task, listener, redactor, above, caller, state, .. } = seat;
         let branch = match &above {
             Some(above) => above.branch.clone(),
-            None => Branch::root(&id, &limits, self.context.cancel().child_token()),
+            None => {
+                let outer = caller.as_ref().map_or(&self.context, |caller| &caller.context);
+                Branch::root(&id, &limits, outer.cancel().child_token())
+            }
         };
         let ids = Ids {
             session: session.clone(),
@@ -218,9 +265,12 @@ impl Runtime {
             max_children: limit(limits.fan_out),
             children: 0,
         };
-        let context = self
-            .context
-            .rebuild()
+        let call =
+            above.as_ref().map(|above| &above.call).or(caller.as_ref().map(|caller| &caller.call)).cloned();
+        if let Some(caller) = caller {
+            context = context.extra(caller);
+        }
+        let context = context
             .ids(ids)
             .policy(policy)
             .dialect(Arc::clone(&dialect))
@@ -265,7 +315,7 @@ impl Runtime {
             limits,
             workspace: context.workspace().root().to_owned(),
             depth: branch.depth(),
-            call: above.as_ref().map(|above| above.call.clone()),
+            call,
             rights: above.is_none().then(|| self.rights_after(&before)),
             result_schema: above.and_then(|above| above.result_schema),
             file_hash: Some(agent.hash.clone()),

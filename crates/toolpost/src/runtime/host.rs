@@ -3,17 +3,22 @@
 //! Depth, fan-out and budget are kept by the tree's [`Branch`]; the policy of a child is the meet of its own and its parent's.
 //! The id of a child follows from the call that starts it, so that the same call made again goes on with the same child.
 
+mod continued;
 mod custom;
 mod ending;
 mod known;
+mod outside;
 
 pub(crate) use custom::{outside_name, outside_part};
+pub(crate) use known::Known;
 
-use super::activate::{Above, Chosen, Seat, Withheld};
+use super::activate::{Above, Caller, Chosen, Seat, Withheld};
 use super::{Prepared, Runtime};
 use crate::calendar::moment;
+use continued::{check_continued, check_same};
 use ending::{shortened, told};
-use known::Known;
+use outside::{Kept, Turns};
+use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use tokio_util::sync::DropGuard;
@@ -25,7 +30,6 @@ use toolpost_agent::tree::{Branch, Place, child_id};
 use toolpost_core::activation::{Fact, InterruptedCall};
 use toolpost_core::host::{AgentHost, AgentType, BoxFuture, SpawnOrder, SpawnedAgent};
 use toolpost_core::model::Model;
-use toolpost_core::store::EventQuery;
 use toolpost_core::{Code, Context, ToolError};
 
 /// Who watches the agents of a tree, and whether a person can be asked.
@@ -49,6 +53,8 @@ pub(crate) struct TreeHost {
     known: Known,
     /// How the runs stand that another process has begun.
     begun: Mutex<HashMap<String, Begun>>,
+    /// Of those that calls from outside of every run have started.
+    turns: Turns,
 }
 
 /// How a run stands that another process has begun, and what is known of the calls that it was in.
@@ -65,6 +71,8 @@ struct Child {
     branch: Branch,
     /// None for the first of a tree.
     place: Option<Place>,
+    /// None for one below another.
+    kept: Option<Kept>,
     /// What is recorded of it before it goes on.
     facts: Vec<Fact>,
 }
@@ -88,7 +96,7 @@ impl TreeHost {
 
     /// Runs that were begun are gone on with from here.
     pub(crate) fn expect(&self, begun: HashMap<String, Begun>) {
-        *self.begun() = begun;
+        self.begun().extend(begun);
     }
 
     /// Goes on with the agents that a run has left at work.
@@ -136,8 +144,8 @@ impl TreeHost {
     }
 
     async fn start(&self, ctx: &Context, order: SpawnOrder) -> Result<SpawnedAgent, ToolError> {
+        let Some(branch) = ctx.extra().get::<Branch>() else { return self.start_outside(ctx, order).await };
         let runtime = self.runtime()?;
-        let branch = branch_of(ctx)?;
         let agent = self.known.of_type(&runtime, ctx.ids().agent.as_deref(), &order.agent_type)?;
         let (schema, is_in_background) = (order.result_schema.clone(), order.is_in_background);
         let id = order.continues.clone().unwrap_or_else(|| child_id(ctx.call_id(), 0));
@@ -163,11 +171,7 @@ impl TreeHost {
         (id, order): (String, SpawnOrder),
     ) -> Result<Child, ToolError> {
         let SpawnOrder { prompt, result_schema, continues, .. } = order;
-        // Before anything is paid for.
-        if let Some(Err(error)) = result_schema.clone().map(toolpost_core::schema::Schema::compile) {
-            let message = format!("the schema of the result is not valid: {error}; write a JSON schema");
-            return Err(ToolError::new(Code::ValidationError, message));
-        }
+        check_schema(result_schema.as_ref())?;
         let (mut state, interrupted) = self.begun().remove(&id).unzip();
         if let (Some(wanted), None) = (&continues, &state) {
             state = Some(self.recorded(ctx, agent, wanted).await?);
@@ -188,10 +192,7 @@ impl TreeHost {
             facts.push(Fact::Continued { id, text: prompt.clone(), attachments, model });
         }
         let place = branch.child_in_turn(&id, &agent.limits, ctx.cancel()).await?;
-        let task = match &result_schema {
-            Some(schema) => format!("{prompt}\n\n{}", result::instruction(schema)),
-            None => prompt.clone(),
-        };
+        let task = task(&prompt, result_schema.as_ref());
         let Chosen { model, redactor, .. } = model_below(runtime, agent, ctx).await?;
         let above = Above {
             policy: ctx.policy().clone(),
@@ -204,12 +205,15 @@ impl TreeHost {
         };
         let (listener, has_person) = self.audience();
         let session = ctx.session().to_owned();
-        let seat = Seat { id, session, task, has_person, listener, redactor, above: Some(above), state };
+        let caller = ctx.extra().get::<Caller>().map(|caller| (*caller).clone());
+        let above = Some(above);
+        let seat = Seat { id, session, task, has_person, listener, redactor, above, caller, state };
         let prepared = runtime.activate(agent, model, seat).await?;
         Ok(Child {
             id: prepared.activation.id.clone(),
             branch: place.branch().clone(),
             place: Some(place),
+            kept: None,
             prepared: Some(prepared),
             facts,
         })
@@ -247,11 +251,14 @@ impl TreeHost {
 
     /// Lets a child go on in a task of its own.
     fn run(&self, child: Child) -> tokio::task::JoinHandle<Result<Ended, ToolError>> {
-        let Child { id, place, .. } = child;
+        let Child { id, place, kept, .. } = child;
         let driver = Arc::clone(&self.driver);
         tokio::spawn(async move {
             let ended = driver.finish(&id).await;
             drop(place);
+            if let Some(kept) = kept {
+                kept.end().await;
+            }
             ended
         })
     }
@@ -301,22 +308,6 @@ impl TreeHost {
         });
     }
 
-    /// How a run of this session stands, by the log.
-    async fn recorded(&self, ctx: &Context, agent: &AgentFile, id: &str) -> Result<State, ToolError> {
-        let (store, id) = (Arc::clone(ctx.store()?), id.to_owned());
-        let query = EventQuery {
-            session: Some(ctx.session().to_owned()),
-            agent: Some(agent.name.clone()),
-            ..EventQuery::default()
-        };
-        ctx.committed().await?;
-        ctx.blocking_in_pool(move |_| {
-            let events = store.events(&query)?;
-            Ok(State::of(&id, events.iter().map(|logged| &logged.event)))
-        })
-        .await
-    }
-
     async fn signal(&self, ctx: &Context, text: String) -> Result<String, ToolError> {
         let parent = ctx.ids().parent_activation.clone().ok_or_else(|| {
             let message =
@@ -340,7 +331,7 @@ impl TreeHost {
     fn listed(&self, agent: Option<&str>) -> Vec<AgentType> {
         match self.runtime() {
             Ok(runtime) => self.known.types(&runtime, agent),
-            Err(_) => Vec::new(),
+            Err(_) => self.known.found_types(),
         }
     }
 }
@@ -364,6 +355,21 @@ impl AgentHost for TreeHost {
         text: String,
     ) -> BoxFuture<'a, Result<String, ToolError>> {
         Box::pin(self.signal(ctx, text))
+    }
+}
+
+/// Refuses a schema of a result that is none, before anything is paid for.
+fn check_schema(schema: Option<&Value>) -> Result<(), ToolError> {
+    let Some(Err(error)) = schema.cloned().map(toolpost_core::schema::Schema::compile) else { return Ok(()) };
+    let message = format!("the schema of the result is not valid: {error}; write a JSON schema");
+    Err(ToolError::new(Code::ValidationError, message))
+}
+
+/// What an agent has to do whose result may have to be data.
+fn task(prompt: &str, schema: Option<&Value>) -> String {
+    match schema {
+        Some(schema) => format!("{prompt}\n\n{}", result::instruction(schema)),
+        None => prompt.to_owned(),
     }
 }
 
@@ -392,42 +398,10 @@ async fn model_below(runtime: &Runtime, agent: &AgentFile, ctx: &Context) -> Res
     }
 }
 
-/// Whether a run is one that this agent may go on with.
-fn check_continued(ctx: &Context, agent: &AgentFile, id: &str, state: &State) -> Result<(), ToolError> {
-    let shown: String = id.chars().take(40).collect();
-    let start = state.start().filter(|start| start.parent == ctx.ids().activation);
-    let Some(start) = start else {
-        let message =
-            format!("you have no task with the session_id `{shown}`; leave it out to begin a new one");
-        return Err(ToolError::new(Code::ValidationError, message));
-    };
-    if start.agent != agent.name {
-        let message = format!(
-            "the task `{shown}` is one of the agent `{}`, and not of `{}`; name that agent to continue it",
-            start.agent, agent.name
-        );
-        return Err(ToolError::new(Code::ValidationError, message));
-    }
-    Ok(())
-}
-
 /// An agent that was left at work.
 fn at_work(id: String) -> SpawnedAgent {
     let usage = toolpost_core::model::Usage::default();
     SpawnedAgent { id, text: String::new(), data: None, turns: 0, usage, cost: None }
-}
-
-/// Refuses to go on with a run whose file has changed since it began.
-fn check_same(agent: &AgentFile, state: Option<&State>) -> Result<(), ToolError> {
-    let before = state.and_then(State::start).and_then(|start| start.file_hash.as_ref());
-    match before.is_none_or(|hash| *hash == agent.hash) {
-        true => Ok(()),
-        false => {
-            let message =
-                format!("{} has changed since the agent began, so that it cannot go on", agent.file);
-            Err(ToolError::new(Code::ValidationError, message))
-        }
-    }
 }
 
 /// A child whose task crashed.

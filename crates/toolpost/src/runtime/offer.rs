@@ -58,6 +58,7 @@ impl Runtime {
         let need = spec.needs.first().copied().unwrap_or(Need::Agents);
         match why.unwrap_or(Absence::Service(need, None)) {
             Absence::Service(Need::Model, _) => Absence::Service(Need::Model, Some(SEEING.to_owned())),
+            Absence::Service(Need::Agents, _) => Absence::Service(Need::Agents, self.lack_of_agents()),
             why => why,
         }
     }
@@ -116,6 +117,7 @@ pub(crate) fn lack(why: &Absence) -> String {
         Absence::Selection(by) => format!("not in {by}"),
         Absence::Role(roles) => format!("needs --role {}", roles.join(" or ")),
         Absence::Policy(missing) => format!("needs {missing}"),
+        Absence::Service(Need::Parent, _) => "needs an agent above it".to_owned(),
         Absence::Service(need, _) => format!("needs the {} service", need.as_str()),
         Absence::Provider(providers) | Absence::UnknownProvider(providers) => {
             format!("only for models of {}", providers.join(" or "))
@@ -147,7 +149,8 @@ const SEEING: &str = "name a model that accepts images with the key `model`";
 /// What brings a service.
 fn provider_of(need: Need) -> &'static str {
     match need {
-        Need::Agents => "`toolpost run` and `toolpost chat` have it",
+        Need::Agents => "write an agent file, and name a model with the key `model`",
+        Need::Parent => "an agent that another one has started has it",
         Need::Model => "name a model with the key `model`",
         Need::Engine => "use a program that is built with the feature `code`",
         Need::Store => "name a store with --store",

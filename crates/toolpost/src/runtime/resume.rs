@@ -1,6 +1,7 @@
 //! From the log to runs that can go on: how each agent of a session stands, and what became of calls that were running.
 
-use super::{Chosen, Prepared, Runtime, Seat};
+use super::host::Begun;
+use super::{Caller, Chosen, Prepared, Runtime, Seat};
 use crate::calendar::moment;
 use crate::commands::chat::own_agent;
 use crate::commands::stored::nearest_to;
@@ -55,6 +56,17 @@ impl Recorded {
         let near = nearest_to(name, known.iter().map(|one| one.session.as_str()));
         let hint = near.unwrap_or_else(|| "`toolpost sessions` shows which there are".to_owned());
         Err(ToolError::new(Code::FileNotFound, format!("there is no session `{name}`; {hint}")))
+    }
+
+    /// Reads what the log has of a session since a time. The run of this id is meant.
+    pub(crate) fn read_since(
+        store: &dyn Store,
+        (session, run): (&str, &str),
+        since_ms: Option<u64>,
+    ) -> Result<Recorded, ToolError> {
+        let query = EventQuery { session: Some(session.to_owned()), since_ms, ..EventQuery::default() };
+        let events = store.events(&query)?.into_iter().map(|Logged { event, .. }| event);
+        Recorded::of(session, events.collect(), Some(run))
     }
 
     fn of(session: &str, events: Vec<Event>, run: Option<&str>) -> Result<Recorded, ToolError> {
@@ -212,6 +224,18 @@ fn names(session: &str, roots: &[String]) -> String {
     names.join(", ")
 }
 
+/// The first agent of a session, ready to go on.
+pub(crate) struct Reopened {
+    /// All that the log has of the session.
+    pub(crate) events: Vec<Event>,
+    /// Ready to run.
+    pub(crate) prepared: Prepared,
+    /// What is known of the calls that it was in.
+    pub(crate) interrupted: Vec<InterruptedCall>,
+    /// The other runs of the session, which the host expects to go on.
+    pub(crate) below: Vec<String>,
+}
+
 /// A run that goes on.
 pub(crate) struct Resumed {
     /// Ready to run.
@@ -274,9 +298,8 @@ impl Runtime {
         let chosen = self.model_for(&agent, today.get(..10).unwrap_or_default()).await?;
         let profile = chosen.model.profile();
         let note = format!("{} with {}/{} ({})", agent.name, profile.vendor, profile.model, chosen.reason);
-        let (recorded, mut prepared, interrupted) =
-            self.reopen(recorded, &agent, chosen, (has_person, listener)).await?;
-        drop(recorded);
+        let reopened = self.reopen(recorded, &agent, chosen, (has_person, listener), None).await?;
+        let Reopened { mut prepared, interrupted, .. } = reopened;
         prepared.notes.insert(0, note);
         Ok(Resumed { prepared, fact: Fact::Resumed { interrupted }, hold })
     }
@@ -323,15 +346,15 @@ impl Runtime {
         }
     }
 
-    /// Makes the first agent of a session ready to go on, and lets those below it be found. Returns what is known of the
-    /// calls that it was in, too.
+    /// Makes the first agent of a session ready to go on, and lets those below it be found.
     pub(crate) async fn reopen(
         self: &Arc<Self>,
         mut recorded: Recorded,
         agent: &AgentFile,
         chosen: Chosen,
         (has_person, listener): (bool, Arc<dyn Listener>),
-    ) -> Result<(Vec<Event>, Prepared, Vec<InterruptedCall>), ToolError> {
+        caller: Option<Caller>,
+    ) -> Result<Reopened, ToolError> {
         let start = recorded.start()?.clone();
         let root = recorded.root.clone();
         for below in recorded.waited_for() {
@@ -353,6 +376,7 @@ impl Runtime {
             listener,
             redactor: chosen.redactor,
             above: None,
+            caller,
             state,
         };
         let prepared = self.activate(agent, chosen.model, seat).await?;
@@ -361,12 +385,15 @@ impl Runtime {
         }
         let own = interrupted.remove(&root).unwrap_or_default();
         let states = recorded.states.into_iter();
-        let begun = states.map(|(id, state)| {
-            let calls = interrupted.remove(&id).unwrap_or_default();
-            (id, (state, calls))
-        });
-        self.host.expect(begun.collect());
-        Ok((recorded.events, prepared, own))
+        let begun: HashMap<String, Begun> = states
+            .map(|(id, state)| {
+                let calls = interrupted.remove(&id).unwrap_or_default();
+                (id, (state, calls))
+            })
+            .collect();
+        let below = begun.keys().cloned().collect();
+        self.host.expect(begun);
+        Ok(Reopened { events: recorded.events, prepared, interrupted: own, below })
     }
 
     /// Copies the run of a session up to a step into a session of its own. Returns that session, and the name of the new run.

@@ -361,7 +361,7 @@ fn a_tool_that_is_elsewhere_is_told_where() {
         &["spawn_agent", "{}"],
         2,
         "",
-        "`spawn_agent` needs the agents service: `toolpost run` and `toolpost chat` have it",
+        "`spawn_agent` needs the agents service: there is no agent file; write one",
     );
     check(
         &["capture_screenshot", "{}"],

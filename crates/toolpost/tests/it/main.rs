@@ -30,6 +30,7 @@ mod covered;
 mod custom_tools;
 mod daily;
 mod decisions;
+mod delegated;
 mod dialects;
 mod docs;
 mod doctor;

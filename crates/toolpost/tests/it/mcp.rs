@@ -3,6 +3,7 @@
 mod asking;
 mod clients;
 mod conformance;
+mod delegation;
 mod faults;
 pub(crate) mod fixtures;
 pub(crate) mod http;

@@ -368,7 +368,9 @@ fn tools_and_agents_of_the_user_are_there_over_mcp() {
         .iter()
         .filter_map(|tool| tool["name"].as_str())
         .collect();
-    assert!(names.contains(&"research__summarize") && !names.contains(&"spawn_agent"), "{names:?}");
+    for name in ["research__summarize", "spawn_agent", "task"] {
+        assert!(names.contains(&name), "{name}: {names:?}");
+    }
     let called = connection.call(2, "research__summarize", json!({"text": "over the wire"}));
     assert_eq!(called["result"]["content"][0]["text"], r#"{"bullets":["over the wire"]}"#, "{called}");
     let prompts = connection.ask(3, "prompts/list", json!({}));

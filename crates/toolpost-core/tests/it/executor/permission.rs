@@ -209,6 +209,8 @@ fn services(need: Need) -> toolpost_core::host::Services {
         }
         Need::Model => services.model = Some(Arc::new(Nothing)),
         Need::Agents => services.agents = Some(Arc::new(Nothing)),
+        // Not a service: the session has it or not.
+        Need::Parent => {}
     }
     services
 }

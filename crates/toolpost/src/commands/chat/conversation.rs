@@ -6,7 +6,7 @@ use super::attach::Said;
 use super::past::Past;
 use crate::calendar::moment;
 use crate::output::{Shown, Stage, cost_in_words, grouped};
-use crate::runtime::{Chosen, Prepared, Recorded, Runtime, Seat, holder};
+use crate::runtime::{Chosen, Prepared, Recorded, Reopened, Runtime, Seat, holder};
 use std::sync::Arc;
 use std::time::Instant;
 use toolpost_agent::AgentFile;
@@ -76,8 +76,8 @@ impl Conversation {
         let (id, session) = runtime.new_run(&agent);
         let listener = Arc::clone(stage) as _;
         let Chosen { model, redactor, .. } = chosen;
-        let (task, above, state) = (String::new(), None, None);
-        let seat = Seat { id, session, task, has_person, listener, redactor, above, state };
+        let (task, above, caller, state) = (String::new(), None, None, None);
+        let seat = Seat { id, session, task, has_person, listener, redactor, above, caller, state };
         let prepared = runtime.activate(&agent, model, seat).await?;
         let mut new = Conversation::of(runtime, stage, agent, prepared, has_person);
         new.notes.insert(0, format!("{} with {} ({reason})", new.agent.name, new.model_name()));
@@ -103,8 +103,8 @@ impl Conversation {
         let chosen = runtime.model_named(&agent, &today(runtime), named.as_deref()).await?;
         let is_ended = is_ended(&recorded);
         let listener = Arc::clone(stage) as _;
-        let (events, mut prepared, interrupted) =
-            runtime.reopen(recorded, &agent, chosen, (has_person, listener)).await?;
+        let reopened = runtime.reopen(recorded, &agent, chosen, (has_person, listener), None).await?;
+        let Reopened { events, mut prepared, interrupted, .. } = reopened;
         let state = prepared.activation.state.take();
         let mut old = Conversation::of(runtime, stage, agent, prepared, has_person);
         old.new_model = (*old.model.profile() != start.model).then(|| Box::new(old.model.profile().clone()));
@@ -299,6 +299,7 @@ impl Conversation {
             listener: Arc::clone(&self.stage) as _,
             redactor: chosen.redactor,
             above: None,
+            caller: None,
             state: None,
         };
         let prepared = self.runtime.activate(&self.agent, chosen.model, seat).await?;

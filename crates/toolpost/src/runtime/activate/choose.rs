@@ -1,6 +1,6 @@
 //! Which of the tools there are an agent gets.
 
-use super::{Runtime, Withheld};
+use super::{Runtime, Starter, Withheld};
 use crate::runtime::packs::NamedPack;
 use crate::runtime::{RuleNames, outside_name};
 use serde_json::Value;
@@ -26,7 +26,7 @@ impl Runtime {
         agent: &AgentFile,
         policy: &Policy,
         dialect: &Dialect,
-        above: Option<&Withheld>,
+        starter: Starter<'_>,
         problems: &mut Vec<Problem>,
     ) -> Result<(Arc<Registry>, bool), ToolError> {
         self.offer_agents_tools();
@@ -55,9 +55,9 @@ impl Runtime {
         let mut chosen = self.chosen(agent, policy, &snapshot, dialect, problems)?;
         if !is_choosing {
             let has_agents = !self.host.types(Some(&agent.name)).is_empty();
-            chosen.retain(|tool| !is_left_out(tool, above.is_some(), has_agents));
+            chosen.retain(|tool| !is_left_out(tool, starter, has_agents));
         }
-        if above.is_none() {
+        if starter.withheld().is_none() {
             // There is nobody above whom it could tell something.
             chosen.remove("signal_parent");
         }
@@ -65,7 +65,7 @@ impl Runtime {
         for tool in &agent.prompt_tools {
             outside_name(&agent.name, &tool.name).map(|name| chosen.remove(&name));
         }
-        if let Some(Withheld(withheld)) = above {
+        if let Some(Withheld(withheld)) = starter.withheld() {
             chosen.retain(|tool| !withheld.iter().any(|name| name == tool || name_matches(name, tool)));
         }
         let registry = Registry::over(&snapshot);
@@ -299,9 +299,10 @@ fn arguments_at<'a>(script: &'a Value, field: &str) -> Option<&'a Value> {
     script.pointer(&step.replace(['[', '.'], "/").replace(']', ""))?.get("args")
 }
 
-/// Whether an agent that names no tools is not given this one: agents below another have no todos and start no agents
-/// unless their type says so, and the first one has nobody above it.
-fn is_left_out(tool: &str, is_child: bool, has_agents: bool) -> bool {
+/// Whether an agent that names no tools is not given this one: agents that do a part of another's work have no todos and start
+/// no agents unless their type says so, and the first one has nobody above it.
+fn is_left_out(tool: &str, starter: Starter<'_>, has_agents: bool) -> bool {
+    let is_child = !matches!(starter, Starter::Person);
     match tool {
         "todoread" | "todowrite" => is_child,
         "spawn_agent" | "task" => is_child || !has_agents,

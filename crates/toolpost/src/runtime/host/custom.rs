@@ -142,7 +142,8 @@ impl TreeHost {
         };
         let prepared = Prepared { activation, session: ctx.session().to_owned(), notes: Vec::new() };
         let id = prepared.activation.id.clone();
-        Ok(Child { id, prepared: Some(prepared), branch, place, facts: facts.into_iter().collect() })
+        let facts = facts.into_iter().collect();
+        Ok(Child { id, prepared: Some(prepared), branch, place, kept: None, facts })
     }
 
     /// Who answers: with a script its own script, else the model that it names, else that of its agent.

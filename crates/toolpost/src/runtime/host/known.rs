@@ -1,6 +1,6 @@
 //! The agents that can be started: those that are found and may be used, and those that a file on the command line names.
 
-use crate::config::State;
+use crate::config::{Config, State};
 use crate::runtime::Runtime;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -75,15 +75,24 @@ impl Known {
         self.named.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Every agent that may be used. One that was named on the command line hides others of its name.
-    pub(crate) fn all(&self, runtime: &Runtime) -> BTreeMap<String, Arc<AgentFile>> {
-        let found = self.found.get_or_init(|| {
-            let found = runtime.config.agents().agents.into_iter();
+    /// The agents that were found and may be used.
+    pub(crate) fn found(&self, config: &Config) -> &BTreeMap<String, Arc<AgentFile>> {
+        self.found.get_or_init(|| {
+            let found = config.agents().agents.into_iter();
             let usable = found.filter(|agent| agent.state == State::Trusted && agent.hidden_by.is_none());
             let agents = usable.filter_map(|found| found.loaded.agent).filter(|agent| !agent.is_disabled);
             agents.map(|agent| (agent.name.clone(), Arc::new(agent))).collect()
-        });
-        let mut all = found.clone();
+        })
+    }
+
+    /// The same for descriptions; none before they were looked for.
+    pub(crate) fn found_types(&self) -> Vec<AgentType> {
+        self.found.get().into_iter().flat_map(BTreeMap::values).map(|one| agent_type(one)).collect()
+    }
+
+    /// Every agent that may be used. One that was named on the command line hides others of its name.
+    pub(crate) fn all(&self, runtime: &Runtime) -> BTreeMap<String, Arc<AgentFile>> {
+        let mut all = self.found(&runtime.config).clone();
         all.extend(self.named().iter().map(|(name, agent)| (name.clone(), Arc::clone(agent))));
         all
     }
@@ -110,7 +119,7 @@ impl Known {
     /// The same for descriptions.
     pub(crate) fn types(&self, runtime: &Runtime, agent: Option<&str>) -> Vec<AgentType> {
         let below = self.below(runtime, agent).into_values();
-        below.map(|one| AgentType { name: one.name.clone(), description: one.description.clone() }).collect()
+        below.map(|one| agent_type(&one)).collect()
     }
 
     /// The agent of a type that an agent may start.
@@ -133,6 +142,10 @@ impl Known {
         };
         Err(ToolError::new(Code::ValidationError, format!("there is no agent `{shown}` to start; {hint}")))
     }
+}
+
+fn agent_type(agent: &AgentFile) -> AgentType {
+    AgentType { name: agent.name.clone(), description: agent.description.clone() }
 }
 
 fn is_file(name: &str) -> bool {
