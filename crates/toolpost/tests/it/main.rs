@@ -31,6 +31,7 @@ mod custom_tools;
 mod daily;
 mod decisions;
 mod delegated;
+mod designs;
 mod dialects;
 mod docs;
 mod doctor;
