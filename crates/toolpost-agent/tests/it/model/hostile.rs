@@ -52,7 +52,9 @@ fn delta(index: impl Into<Value>, id: &str, name: &str, arguments: impl Into<Val
 /// A server that cannot parse a call may send the text before it, and the end that belongs to a call.
 #[test]
 fn an_end_with_a_call_that_is_missing_is_no_end() {
-    for (end, expected) in [("stop", Finish::Stop), ("tool_calls", Finish::Other), ("function_call", Finish::Other)] {
+    for (end, expected) in
+        [("stop", Finish::Stop), ("tool_calls", Finish::Other), ("function_call", Finish::Other)]
+    {
         let text = json!({"choices": [{"delta": {"content": "I look."}, "finish_reason": end}]});
         let response = decode(Format::OpenaiChat, [events(&[text]).as_slice()]).1.unwrap();
         let is_noted = response.note.is_some_and(|note| note.contains("announces a call"));
