@@ -201,8 +201,12 @@ fn blank_before_closing(draft: &mut Draft, choices: &mut Choices) -> Option<Clai
     if beside {
         // The new text may keep the blank line that the model believed to be there.
         let mut copy = draft.clone();
-        let target = copy.target;
-        copy.blocks[target].truth.insert(at, Row::of(Mark::New, ""));
+        let truth = &mut copy.blocks[draft.target].truth;
+        // Other noise may have added lines to the call.
+        if at > truth.len() {
+            return None;
+        }
+        truth.insert(at, Row::of(Mark::New, ""));
         draft.accepted.push(copy.truth());
     }
     draft.rows_mut().insert(at, Row::of(Mark::Keep, ""));

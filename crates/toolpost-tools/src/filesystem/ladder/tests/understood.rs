@@ -102,6 +102,9 @@ fn lines_that_are_broken_otherwise() {
     let old = "f(\n    one,\n    two,\n    three,\n)\ng(four)";
     let outcome = edited(file, old, "f(\n    one,\n    three,\n)\ng(four)", Wanted::One);
     assert!(outcome.starts_with("none") || outcome.starts_with("doubt"), "{outcome}");
+    // A bracket that is on a line of its own may be another one.
+    let brackets = "f(\n    g(one)\n)\nh()\n";
+    assert_eq!(edited(brackets, "    g(one\n)\n", "    g(one\n)\nnew()\n", Wanted::One), "none");
     // Another word, or a string with other blanks that is not kept.
     assert_eq!(
         edited(file, "f(one, too, three,)\ng(four)", "f(one, too, three,)\ng(4)", Wanted::One),

@@ -57,6 +57,12 @@ pub(super) fn lines(file: &Lines<'_>, old: &str, new: &str) -> Option<Undone> {
             }
             continue;
         }
+        // A bracket on a line of its own may close what another line has opened, and has lost the end of the line above.
+        let last = olds.all[group.old.end - 1].text.trim();
+        if group.old.len() > 1 && !last.contains(is_word) && file.all[group.file.end - 1].text.trim() != last
+        {
+            return None;
+        }
         // What goes as a whole leaves nothing to break.
         if group.old.clone().all(|at| kept[at].is_none()) {
             continue;
