@@ -13,7 +13,7 @@ struct Budget {
 }
 
 /// Core is what everybody compiles and reads.
-const BUDGETS: [Budget; 1] = [Budget { name: "toolpost-core", lines: 16_000, exports: 25 }];
+const BUDGETS: [Budget; 1] = [Budget { name: "toolpost-core", lines: 16_500, exports: 25 }];
 
 /// One crate.
 #[derive(Debug, PartialEq, Eq)]
@@ -114,12 +114,12 @@ mod tests {
 
     #[test]
     fn a_crate_past_its_budget_is_a_finding() {
-        let files = format!("//- crates/toolpost-core/src/lib.rs\n{}", "fn a() {}\n".repeat(16_001));
+        let files = format!("//- crates/toolpost-core/src/lib.rs\n{}", "fn a() {}\n".repeat(16_501));
         super::super::check(
             check,
             &files,
             &[
-                "crates/toolpost-core/src/lib.rs:1: `toolpost-core` has 16001 lines without tests and may have 16000",
+                "crates/toolpost-core/src/lib.rs:1: `toolpost-core` has 16501 lines without tests and may have 16500",
             ],
         );
     }
