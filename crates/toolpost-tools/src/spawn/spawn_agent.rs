@@ -18,6 +18,7 @@ pub struct Args {
     #[schemars(length(min = 1))]
     prompt: String,
     /// The work in a few words, for the person who watches.
+    #[schemars(extend("x-toolpost-empty" = "absent"))]
     description: Option<String>,
     /// What it should know first.
     #[schemars(extend("x-toolpost-empty" = "absent"))]

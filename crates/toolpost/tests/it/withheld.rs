@@ -47,7 +47,8 @@ fn the_old_content_is_not_shown_on_the_command_line() {
     assert_eq!(std::fs::read_to_string(home.path("repo/.env")).unwrap(), "x");
     // Where reading is allowed, it is shown.
     home.write("repo/.env", SECRET);
-    let ran = home.run(&["call", "write", "filePath=.env", "content=x", "--allow-rule", "read: /.env"]);
+    let write = ["call", "write", "filePath=.env", "content=x"];
+    let ran = home.run(&[&write[..], &["--allow-rule", "read: /.env", "--session", "other"]].concat());
     assert!(ran.stdout.contains("-TOKEN=canary-4711"), "{}", ran.stdout);
 }
 
