@@ -149,7 +149,7 @@ fn each_mistake_is_located_and_says_what_to_write() {
         "\n  policy = 3\n",
         "2:12: `policy` is a whole number; write a text, such as `policy = \"standard\"`",
     );
-    check("allow = ['exce']\n", "1:10: no capability `exce`; there are read");
+    check("allow = ['exce']\n", "1:10: no capability `exce`; did you mean `exec`? there are read");
     check("allow = 'exec'\n", "1:9: `allow` is a text; write a list of texts, such as `allow = [\"exec\"]`");
     check("ask = ['exec', 1]\n", "1:16: `ask` is a whole number; write a list of texts");
     check(

@@ -59,12 +59,11 @@ fn offsets_that_count_from_0_start_at_line_1_and_go_on_where_they_say() {
         "repaired `tool`: `read_file` → `read`\nrepaired `offset`: 0 → offset=1, since it counts from 0\n",
     );
     let second = r#"{"path":"a.txt","offset":2,"limit":1}"#;
-    check(&["call", "read_file", arguments, "--dialect", "long"], first, "");
-    check(
-        &["--dialect", "long", "call", "read_file", second],
-        "3: line 3\n(lines 3–3 of 9; go on with offset=3)\n",
-        "",
-    );
+    let numbered = r#"{"path":"a.txt","offset":0,"limit":2,"lineNumbers":true}"#;
+    check(&["call", "read_file", numbered, "--dialect", "long"], first, "");
+    // Raw unless asked for otherwise, and then with the lines that were asked for and nothing else.
+    check(&["call", "read_file", arguments, "--dialect", "long"], "line 1\nline 2\n", "");
+    check(&["--dialect", "long", "call", "read_file", second], "line 3\n", "");
     // What Gemini CLI had before is read as it was, and answered in the names that are offered.
     let first = "1: line 1\n2: line 2\n(lines 1–2 of 9; go on with start_line=3)\n";
     let repaired = "repaired `offset`: 0 → start_line=1, since it counts from 0\n";

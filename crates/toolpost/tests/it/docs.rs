@@ -224,7 +224,8 @@ fn command(line: &str) -> Result<Option<(String, i32)>, String> {
     };
     let is_marked = line.starts_with("$ ");
     let line = line.trim_start_matches("$ ");
-    if line == "toolpost" || line.starts_with("toolpost ") {
+    let behind_variable = line.strip_prefix("TOOLPOST_").and_then(|rest| Some(rest.split_once(' ')?.1));
+    if line == "toolpost" || behind_variable.unwrap_or(line).starts_with("toolpost ") {
         return Ok(Some((line.to_owned(), status)));
     }
     if let Some(arguments) = line.strip_prefix("cargo run --release -- ") {
@@ -282,6 +283,7 @@ fn lines_of_the_docs_are_understood() {
     for (line, expected) in [
         ("toolpost call list", Some(("toolpost call list", 0))),
         ("$ toolpost tools", Some(("toolpost tools", 0))),
+        ("TOOLPOST_LOG=info toolpost tools", Some(("TOOLPOST_LOG=info toolpost tools", 0))),
         ("cargo run --release -- call list", Some(("toolpost call list", 0))),
         ("toolpost call raed '{}'   # exit 2", Some(("toolpost call raed '{}'", 2))),
         ("git clone https://example.org/x", None),
