@@ -145,10 +145,11 @@ fn a_modern_client_makes_the_call_again_with_the_answer() {
 #[test]
 fn an_answer_counts_for_its_own_question_only() {
     let yes = || json!({"action": "accept", "content": {"answer": "once"}});
-    // Without the state, the question is asked again.
+    // Without the state, it is the answer of no call.
     let mut client = modern();
     let answer = client.again(ARGUMENTS(), yes(), None);
-    assert_eq!(answer["result"]["resultType"], "input_required", "{answer}");
+    assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    assert!(!client.is_written());
     // Other arguments are another call.
     let mut client = modern();
     let state = client.state.clone();
