@@ -218,7 +218,7 @@ fn a_result_is_accepted_and_refused_as_a_command() {
     assert_eq!(status, 3);
     assert_eq!(lines(&home, &["tasks", "complete", "t1"]), ["✓ t1 one (completed)"]);
     assert_eq!(lines(&home, &["tasks", "list"]), lines(&home, &["tasks"]));
-    let (_, said) = refused(&home, &["tasks", "show", "1"]);
+    let (_, said) = refused(&home, &["tasks", "show", "one"]);
     assert!(said.contains("like `t1`"), "{said}");
     let (_, said) = refused(&home, &["tasks", "add", " "]);
     assert!(said.contains("title of a task is empty"), "{said}");

@@ -21,7 +21,7 @@ fn tools_are_listed_and_shown() {
         detect_project_type, extract_conventions, get_project_overview, vfs_read, vfs_write, vfs_list, vfs_delete\n"
         .to_owned();
     let missing = [
-        "not offered here: spawn_agent, task, signal_parent (needs the agents service: `toolpost run` and `toolpost chat` have it)\n",
+        "not offered here: spawn_agent, task, signal_parent (needs the agents service: there is no agent file; write one, for instance `.toolpost/agents/helper.md`, and run `toolpost trust`)\n",
         "not offered here: capture_screenshot, analyze_image_ui_qa (needs the model service: name a model that accepts images with the key `model`)\n",
     ];
     let missing = missing.map(str::to_owned);
