@@ -19,9 +19,10 @@ const EXEC: &[&str] = &["--allow", "exec"];
 const NETWORK: &[&str] = &["--allow", "exec", "--allow", "network"];
 
 /// How the notes begin that follow the output of a command.
-const NOTES: [&str; 14] = [
+const NOTES: [&str; 15] = [
     "exit code ",
     "no output, exit code ",
+    "undo does not cover what it changed in ",
     "ended by ",
     "what it left running",
     "`",

@@ -202,7 +202,7 @@ fn has_the_key(program: &Path) {
     // The project's waits for trust, unless it narrows.
     home.write("repo/.toolpost/config.toml", "greeting = 'hey'\n");
     assert_eq!(held(None, &[]), (json!("good day"), json!("user")));
-    assert!(run(None, &["doctor"]).stdout.contains("says `hey` (line 1)"));
+    assert!(run(None, &["doctor", "--all"]).stdout.contains("says `hey` (line 1)"));
     assert_eq!(run(None, &["trust", "--yes"]).status, 0);
     assert_eq!(held(None, &[]), (json!("hey"), json!("project")));
     home.write("repo/.toolpost/config.toml", "greeting = 'psst'\n");
