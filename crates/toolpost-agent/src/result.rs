@@ -125,6 +125,6 @@ mod tests {
         check("no data at all", Err("no JSON"));
         check(r#"{"bullets": "a"}"#, Err("bullets"));
         check("{ [ { [", Err("no JSON"));
-        check("```json\n{\"bullets\": [\"a \"b\" c\"]}\n```", Err("expected `,` or `]` at line 1 column 17"));
+        check("```json\n{\"bullets\": [\"a \"b\" c\"]}\n```", Err("expected `,` or `]` at line 1 column 18"));
     }
 }

@@ -67,7 +67,7 @@ mod tests {
             ("fn f() { g() }", &[]),
             ("{a} }", &[]),
             ("{r#type}", &[]),
-            ("{\u{e9}}", &[]),
+            ("{\u{e9}}", &[(1, "\u{e9}")]),
         ] {
             assert_eq!(names(text), expected, "{text}");
         }
