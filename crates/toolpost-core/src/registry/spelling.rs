@@ -8,14 +8,10 @@ use crate::dialect::Dialect;
 /// may be the name of a server, whose tool is another one.
 const GROUPS: [&str; 6] = ["functions", "function", "default_api", "tools", "tool", "toolpost"];
 
-/// How hosts show the tools of this program to their models when it is one of their MCP servers.
-const AS_A_SERVER: &str = "mcp__toolpost__";
-
 /// A name without what models put around it.
 fn bare(name: &str) -> &str {
     let mut bare = name.trim().trim_matches(['`', '"', '\'']);
     bare = bare.strip_suffix("()").unwrap_or(bare);
-    bare = bare.strip_prefix(AS_A_SERVER).unwrap_or(bare);
     while let Some((group, rest)) = bare.split_once(['.', ':', '/']) {
         let rest = rest.trim_start_matches([':', '.']).trim_start();
         if rest.is_empty() || !GROUPS.iter().any(|known| known.eq_ignore_ascii_case(group.trim())) {
@@ -87,7 +83,6 @@ mod tests {
             ("`read`", "read"),
             ("\"functions.read\"", "read"),
             ("read()", "read"),
-            ("mcp__toolpost__read", "read"),
             ("mcp__github__read", "mcp__github__read"),
             ("github.delete", "github.delete"),
             ("functions.", "functions."),
