@@ -124,7 +124,9 @@ impl Executor {
         let (snapshot, policy) = (ctx.tools().snapshot(), self.policy_for(ctx));
         let why =
             |entry: &Entry| absence(ctx, &policy, &snapshot, entry.spec()).filter(|why| !why.can_be_called());
-        let is_possible = |entry: &Entry| matches!(why(entry), None | Some(Absence::Policy(_)));
+        let has_services = |entry: &Entry| entry.spec().needs.iter().all(|need| ctx.has(*need));
+        let is_possible =
+            |entry: &Entry| matches!(why(entry), None | Some(Absence::Policy(_))) && has_services(entry);
         snapshot.unknown(name, ctx.dialect(), is_possible, |entry| why(entry).is_none())
     }
 }
