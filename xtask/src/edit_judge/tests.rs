@@ -21,13 +21,18 @@ fn no_noisy_edit_of_a_small_history_is_wrong() {
     corpus::check_out(folder.path()).unwrap();
     let repos = folder.path().display().to_string();
     let (cases, seed) = (CASES.to_string(), "7");
-    let words = ["--repos", &repos, "--cases", &cases, "--seed", seed];
+    let found = tempfile::tempdir().unwrap();
+    let findings = found.path().display().to_string();
+    let words = ["--repos", &repos, "--cases", &cases, "--seed", seed, "--findings", &findings];
     let request = Request::parse(&words).unwrap();
     let changes = history::changes(&request.repos, CHANGES, &mut Choices::new(request.seed)).unwrap();
     let results = judge(&request, &changes, &binary(), None).unwrap();
     let goals = counts::goals(&results);
     let total = results.total(|_, _| true);
     assert_eq!(total.cases(), CASES, "{goals}");
+    for finding in std::fs::read_dir(found.path().join("1-wrong")).into_iter().flatten() {
+        println!("{}", std::fs::read_to_string(finding.unwrap().path()).unwrap());
+    }
     assert_eq!(total.with(Ruling::Wrong), 0, "{goals}\n{}", results.table());
     let (right, decidable) = total.decidable();
     assert!(right * 100 >= decidable * 90, "{goals}\n{}", results.table());

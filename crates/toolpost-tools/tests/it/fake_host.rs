@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
-use toolpost_core::host::{AgentHost, AgentType, BoxFuture, Services, SpawnOrder, SpawnedAgent};
+use toolpost_core::host::{AgentHost, AgentType, BoxFuture, Ids, Services, SpawnOrder, SpawnedAgent};
 use toolpost_core::model::Usage;
 use toolpost_core::{Context, Executor, Memory, Outcome, Registry, ToolError};
 use toolpost_tools::Settings;
@@ -59,6 +59,7 @@ impl Session {
             .services(services)
             .tools(registry)
             .dialect(dialect)
+            .ids(Ids { parent_activation: Some("above".to_owned()), ..Ids::default() })
             .build();
         Session { host, context, executor: Executor::new() }
     }

@@ -31,6 +31,9 @@ pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) 
         let Some((first, bare_old)) = stripped(old, sign) else { continue };
         effort.spend(old.len() + new.len())?;
         let bare_new = new_text(old, new, sign, first);
+        if sign.ends_with(' ') && has_one_space_more(&bare_old, bare_new.as_deref().unwrap_or(new)) {
+            continue;
+        }
         if let Some(found) = named(effort, lines, &bare_old, bare_new.as_deref(), first)? {
             return Ok(vec![found]);
         }
@@ -60,6 +63,15 @@ pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) 
         }
     }
     doubt.map_or(Ok(Vec::new()), Err)
+}
+
+/// Whether the new text has lines of the old one with a space before each: then the space behind a number belongs to the line.
+fn has_one_space_more(old: &str, new: &str) -> bool {
+    let (old, new) = (Lines::of(old), Lines::of(new));
+    let shown: HashSet<&str> = new.all.iter().map(|line| line.text).collect();
+    let telling: Vec<&str> = old.all.iter().map(|line| line.text).filter(|line| is_telling(line)).collect();
+    telling.iter().any(|line| shown.contains(format!(" {line}").as_str()))
+        && telling.iter().all(|line| !shown.contains(line))
 }
 
 /// The very lines that the numbers name, if they are the old text to the letter: then it does not matter where else it is.

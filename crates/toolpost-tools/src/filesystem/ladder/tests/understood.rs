@@ -50,6 +50,14 @@ fn marks_around_both_texts() {
     lands("// a.rs\nx()\n", "// a.rs\nx()", "// a.rs\ny()", "// a.rs\ny()\n");
 }
 
+/// Both texts are one space too deep, so the space behind a number is the line's own.
+#[test]
+fn a_space_behind_a_number_may_be_the_lines_own() {
+    let deeper = |text: &str| each_line(text, |_, line| format!(" {line}"));
+    let numbered = each_line(&deeper(OLD), |at, line| format!("src/f.rs:{}:{line}", at + 2));
+    lands(FILE, &numbered, &deeper(NEW), &after());
+}
+
 #[test]
 fn what_tools_show_before_and_behind_lines() {
     let forms: [fn(usize, &str) -> String; 7] = [
