@@ -356,7 +356,7 @@ fn apply<'a>(
         for found in found.iter().filter(|found| found.step > Step::LineEndings) {
             omission::check(effort, name, &[&text], &found.replacement)?;
         }
-        effort.spend(text.len() / 8)?;
+        effort.spend(text.len() / 2)?;
         let after = replaced(&text, &found);
         redacted::check(ctx.redactor(), name, &text, &after)?;
         if let [one] = found.as_slice() {
